@@ -1,0 +1,1 @@
+//! DSSE envelopes, in-toto statements, keys and the trust root.

@@ -1,0 +1,1 @@
+//! The coordinator: intake, handoffs, offers, leases, decisions.

@@ -1,0 +1,1 @@
+//! One shot: verify, decide, report, audit. Links no NATS.

@@ -1,0 +1,1 @@
+//! The policy engine: decide(), policy files, the why.

@@ -1,0 +1,1 @@
+//! One command run under limits, with what was really enforced.

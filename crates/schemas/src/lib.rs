@@ -1,0 +1,25 @@
+//! Strict JSON, canonical digests and the embedded JSON Schemas.
+//!
+//! Everything here is pure: bytes in, values or typed refusals out. A document is parsed once with [`parse`], which
+//! refuses what has no single meaning, and is digested in the canonical form C1 ([`c1`]) that the whole mesh agrees on.
+
+mod canonical;
+mod digest;
+mod error;
+pub mod limits;
+mod names;
+mod parse;
+mod time;
+#[doc(hidden)]
+pub mod upstream;
+mod validate;
+mod value;
+
+pub use canonical::{c1, jcs};
+pub use digest::{Digest, Sha256};
+pub use error::{ParseError, ParseReason, SchemasError};
+pub use names::SchemaName;
+pub use parse::{parse, parse_with};
+pub use time::Timestamp;
+pub use validate::{SchemaViolation, validate};
+pub use value::{Integer, Object, Value};

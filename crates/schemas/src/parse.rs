@@ -1,0 +1,209 @@
+//! The strict parser: a recursion over `serde_json`'s raw values, so that the grammar is the library's and only the
+//! refusals are ours. Raw tokens keep what `serde_json::Value` would lose: duplicate keys, big integers, `1` or `1.0`.
+
+use std::fmt;
+
+use serde::Deserializer as _;
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::limits::{DOCUMENT, INTEGER_DIGITS, Limits};
+use crate::value::{Integer, Object};
+use crate::{ParseError, ParseReason, Value};
+
+/// Parses one document of the mesh under [`DOCUMENT`] limits.
+///
+/// # Errors
+/// A [`ParseError`] with the code and the place of the first refusal.
+pub fn parse(bytes: &[u8]) -> Result<Value, ParseError> {
+    parse_with(bytes, DOCUMENT)
+}
+
+/// Parses one document under the given limits.
+///
+/// # Errors
+/// A [`ParseError`] with the code and the place of the first refusal.
+pub fn parse_with(bytes: &[u8], limits: Limits) -> Result<Value, ParseError> {
+    let root = |reason, offset| ParseError { reason, offset, pointer: String::new() };
+    if bytes.len() > limits.bytes {
+        return Err(root(ParseReason::TooLarge { found: bytes.len(), limit: limits.bytes }, limits.bytes));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let utf16 = bytes.len() >= 2 && (bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]));
+        root(ParseReason::NotUtf8 { utf16 }, error.valid_up_to())
+    })?;
+    if text.starts_with('\u{feff}') {
+        return Err(root(ParseReason::ByteOrderMark, 0));
+    }
+    let raw: &RawValue = serde_json::from_str(text).map_err(|error| {
+        let offset = offset_of(text, error.line(), error.column());
+        root(syntax_reason(text, offset, &error), offset)
+    })?;
+    Reader { document: text, limits, pointer: Vec::new() }.value(raw.get())
+}
+
+struct Reader<'a> {
+    document: &'a str,
+    limits: Limits,
+    pointer: Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    fn value(&mut self, token: &'a str) -> Result<Value, ParseError> {
+        match token.as_bytes().first() {
+            Some(b'n') => Ok(Value::Null),
+            Some(b't') => Ok(Value::Bool(true)),
+            Some(b'f') => Ok(Value::Bool(false)),
+            Some(b'"') => self.string(token).map(Value::String),
+            Some(b'[') => self.array(token),
+            Some(b'{') => self.object(token),
+            _ => self.number(token),
+        }
+    }
+
+    fn string(&self, token: &'a str) -> Result<String, ParseError> {
+        serde_json::from_str(token).map_err(|error| self.library_error(token, &error))
+    }
+
+    fn number(&self, token: &'a str) -> Result<Value, ParseError> {
+        if token.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+            let digits = token.trim_start_matches('-').len();
+            if digits > INTEGER_DIGITS {
+                let reason = ParseReason::IntegerTooLong { found: digits, limit: INTEGER_DIGITS };
+                return Err(self.refuse(token, reason));
+            }
+            return Ok(Value::Int(Integer::from_token(token)));
+        }
+        match token.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(Value::Float(number)),
+            _ => Err(self.refuse(token, ParseReason::NumberOverflow(shorten(token)))),
+        }
+    }
+
+    fn array(&mut self, token: &'a str) -> Result<Value, ParseError> {
+        self.descend(token)?;
+        let items: RawItems<'a> = serde_json::Deserializer::from_str(token)
+            .deserialize_seq(ItemsVisitor)
+            .map_err(|error| self.library_error(token, &error))?;
+        let mut values = Vec::with_capacity(items.len());
+        for (index, item) in items.into_iter().enumerate() {
+            self.pointer.push(index.to_string());
+            values.push(self.value(item.get())?);
+            self.pointer.pop();
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn object(&mut self, token: &'a str) -> Result<Value, ParseError> {
+        self.descend(token)?;
+        let members: RawMembers<'a> = serde_json::Deserializer::from_str(token)
+            .deserialize_map(MembersVisitor)
+            .map_err(|error| self.library_error(token, &error))?;
+        let mut object = Object::new();
+        for (raw_key, member) in members {
+            let key = self.string(raw_key.get())?;
+            self.pointer.push(key.replace('~', "~0").replace('/', "~1"));
+            if object.contains_key(&key) {
+                return Err(self.refuse(raw_key.get(), ParseReason::DuplicateKey(shorten(&key))));
+            }
+            let value = self.value(member.get())?;
+            self.pointer.pop();
+            object.insert(key, value);
+        }
+        Ok(Value::Object(object))
+    }
+
+    fn descend(&self, token: &str) -> Result<(), ParseError> {
+        if self.pointer.len() >= self.limits.depth {
+            return Err(self.refuse(token, ParseReason::TooDeep(self.limits.depth)));
+        }
+        Ok(())
+    }
+
+    fn refuse(&self, token: &str, reason: ParseReason) -> ParseError {
+        let offset = token.as_ptr() as usize - self.document.as_ptr() as usize;
+        let pointer = self.pointer.iter().map(|step| format!("/{step}")).collect();
+        ParseError { reason, offset, pointer }
+    }
+
+    fn library_error(&self, token: &str, error: &serde_json::Error) -> ParseError {
+        let within = offset_of(token, error.line(), error.column());
+        let reason = syntax_reason(token, within, error);
+        let mut refusal = self.refuse(token, reason);
+        refusal.offset += within;
+        refusal
+    }
+}
+
+type RawItems<'a> = Vec<&'a RawValue>;
+type RawMembers<'a> = Vec<(&'a RawValue, &'a RawValue)>;
+
+struct ItemsVisitor;
+
+impl<'de> Visitor<'de> for ItemsVisitor {
+    type Value = RawItems<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(items)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = RawMembers<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
+        }
+        Ok(members)
+    }
+}
+
+/// The library names lines and columns (bytes, from 1); we name byte offsets.
+fn offset_of(text: &str, line: usize, column: usize) -> usize {
+    let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    (start + column.saturating_sub(1)).min(text.len())
+}
+
+fn syntax_reason(text: &str, offset: usize, error: &serde_json::Error) -> ParseReason {
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or_default();
+    match message {
+        "trailing characters" => return ParseReason::TrailingBytes,
+        "lone leading surrogate in hex escape" | "unexpected end of hex escape" => return ParseReason::LoneSurrogate,
+        "number out of range" => return ParseReason::NumberOverflow(shorten(text.get(offset..).unwrap_or_default())),
+        _ => {}
+    }
+    let rest = text.get(offset.saturating_sub(1)..).unwrap_or_default();
+    for token in ["NaN", "Infinity", "-Infinity"] {
+        let inside = text.get(offset..).unwrap_or_default();
+        if rest.starts_with(token) || inside.starts_with(token) {
+            return ParseReason::NonFinite(token.to_owned());
+        }
+    }
+    ParseReason::Syntax(message.to_owned())
+}
+
+/// Long tokens are cut in messages.
+fn shorten(token: &str) -> String {
+    const SHOWN: usize = 64;
+    match token.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &token[..end]),
+        None => token.to_owned(),
+    }
+}

@@ -1,0 +1,1 @@
+//! Seats, tries, leases and deadlines as pure state machines.

@@ -1,0 +1,1 @@
+//! Real nats-server processes and whole meshes for the demo and the tests.

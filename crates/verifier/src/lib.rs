@@ -1,0 +1,1 @@
+//! Verifier-owned plans, checks, evidence and bundles.
