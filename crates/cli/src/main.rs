@@ -1,1 +1,12 @@
-fn main() {}
+//! The `quorum` command: arguments in, exit code out. What it does lives in the rooms below.
+
+mod app;
+mod cmd;
+mod error;
+mod ui;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    app::main()
+}

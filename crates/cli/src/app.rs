@@ -1,0 +1,51 @@
+//! The command line as a whole: global flags, dispatch, the last word on errors.
+
+use std::process;
+
+use clap::Parser;
+use quorum_gate::ExitCode;
+
+use crate::cmd;
+use crate::error::CliError;
+use crate::ui::Ui;
+
+/// Independent verification of what AI workers hand in.
+#[derive(Parser)]
+#[command(name = "quorum", version, about, arg_required_else_help = true, max_term_width = 100)]
+struct Cli {
+    /// Write one JSON document to stdout instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: cmd::Command,
+}
+
+/// Parses the arguments, runs the command and turns its end into an exit code.
+pub(crate) fn main() -> process::ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let mut ui = Ui::new(cli.json);
+    let code = match cmd::run(cli.command, &mut ui).and_then(|code| ui.flush().map(|()| code)) {
+        Ok(code) => code,
+        Err(error) => report(&error, &mut ui),
+    };
+    code.into()
+}
+
+/// Help and version are data and succeed; every other complaint of the parser is usage.
+fn usage(error: &clap::Error) -> process::ExitCode {
+    let asked_for = !error.use_stderr();
+    let code = match (error.print(), asked_for) {
+        (Ok(()), true) => ExitCode::Accept,
+        (Err(_), true) => ExitCode::Infrastructure,
+        (_, false) => ExitCode::Usage,
+    };
+    code.into()
+}
+
+fn report(error: &CliError, ui: &mut Ui) -> ExitCode {
+    ui.error(error);
+    error.exit_code()
+}

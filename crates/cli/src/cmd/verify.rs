@@ -1,0 +1,14 @@
+//! `quorum verify`.
+
+use quorum_gate::ExitCode;
+
+use crate::error::CliError;
+use crate::ui::Ui;
+
+/// Arguments of `quorum verify`.
+#[derive(clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_args: Args, _ui: &mut Ui) -> Result<ExitCode, CliError> {
+    Err(CliError::infrastructure("not_built", "`quorum verify` is not in this build"))
+}

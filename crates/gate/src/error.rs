@@ -1,0 +1,88 @@
+//! How the gate fails.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::ExitCode;
+
+/// Everything that ends a gate run without a decision.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum GateError {
+    /// A control file or an option that cannot be used: exit 2.
+    #[error("{message}")]
+    Control {
+        /// Stable snake_case code.
+        code: &'static str,
+        /// What is wrong, where, and what to do.
+        message: String,
+    },
+    /// The worker's document was refused: exit 6.
+    #[error("{message}")]
+    WorkerDocument {
+        /// Stable snake_case code.
+        code: &'static str,
+        /// What is wrong and where in the document.
+        message: String,
+    },
+    /// Something outside the inputs failed: exit 5.
+    #[error("{message}")]
+    Infrastructure {
+        /// Stable snake_case code.
+        code: &'static str,
+        /// What is wrong, where, and what to do.
+        message: String,
+    },
+    /// An input file that cannot be read: exit 2.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// An output that cannot be written: exit 5.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl GateError {
+    pub(crate) fn control(code: &'static str, message: impl ToString) -> Self {
+        Self::Control { code, message: message.to_string() }
+    }
+
+    pub(crate) fn worker(code: &'static str, message: impl ToString) -> Self {
+        Self::WorkerDocument { code, message: message.to_string() }
+    }
+
+    pub(crate) fn infrastructure(code: &'static str, message: impl ToString) -> Self {
+        Self::Infrastructure { code, message: message.to_string() }
+    }
+
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Control { code, .. } | Self::WorkerDocument { code, .. } | Self::Infrastructure { code, .. } => code,
+            Self::Read { .. } => "cannot_read",
+            Self::Write { .. } => "cannot_write",
+        }
+    }
+
+    /// How the process ends.
+    #[must_use]
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Control { .. } | Self::Read { .. } => ExitCode::Usage,
+            Self::WorkerDocument { .. } => ExitCode::WorkerDocument,
+            Self::Infrastructure { .. } | Self::Write { .. } => ExitCode::Infrastructure,
+        }
+    }
+}
