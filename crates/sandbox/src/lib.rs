@@ -1,1 +1,32 @@
 //! One command run under limits, with what was really enforced.
+//!
+//! [`run`] starts a command in its own session, with an environment and descriptors that hold only what the [`Spec`]
+//! names, and kills and reaps its whole tree at the deadline. With [`Isolation::ProcessSandbox`] it also runs in fresh
+//! user, mount, process, network, IPC and host-name namespaces, on a read-only view of the file system, without
+//! privileges. What could not be had is refused ([`SandboxError::IsolationUnavailable`]), never silently weakened: the
+//! [`RunReport`] names the class that the run really had and every layer that was established.
+//!
+//! The work between `fork` and `exec` needs a single-threaded process, so [`run`] starts a helper that is this same
+//! program: **`main` of every program that calls [`run`] calls [`init_main`] first.** A test harness, whose `main` is
+//! not ours, names another such program with [`use_helper`].
+
+mod error;
+mod helper;
+mod init;
+pub mod limits;
+mod pair;
+mod probe;
+mod report;
+mod run;
+mod spec;
+mod sys;
+mod wire;
+
+pub use error::SandboxError;
+pub use helper::use_helper;
+pub use init::init_main;
+pub use pair::{PairReport, run_pair};
+pub use probe::{Probe, probe};
+pub use report::{Captured, End, RunReport};
+pub use run::run;
+pub use spec::{Identity, Isolation, Spec};

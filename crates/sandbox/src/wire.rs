@@ -1,0 +1,1 @@
+//! What caller and helper say to each other.
