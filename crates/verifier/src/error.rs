@@ -1,0 +1,237 @@
+//! Why a verifier could not do its work. None of these is a verdict about a candidate.
+
+use thiserror::Error;
+
+/// Everything that keeps a verifier from an answer; exit code 2 (a control file) or 5 (infrastructure), never a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum VerifierError {
+    /// The plan is not TOML or JSON at all.
+    #[error("plan_syntax: {0}")]
+    PlanSyntax(String),
+    /// A key that no plan has.
+    #[error("plan_unknown_key: {place} has no key `{key}`{hint}", hint = hint(.suggestion))]
+    PlanUnknownKey {
+        /// Where the key stands.
+        place: String,
+        /// The key.
+        key: String,
+        /// The nearest known key.
+        suggestion: Option<String>,
+    },
+    /// A key that every plan needs.
+    #[error("plan_missing_key: {place} needs `{key}`")]
+    PlanMissingKey {
+        /// Where it is missing.
+        place: String,
+        /// The key.
+        key: &'static str,
+    },
+    /// A value of the wrong kind or out of range.
+    #[error("plan_bad_value: {place} is {found}, wanted {wanted}")]
+    PlanBadValue {
+        /// Where the value stands.
+        place: String,
+        /// What was found.
+        found: String,
+        /// What would be right.
+        wanted: String,
+    },
+    /// Two checks with one id.
+    #[error("plan_duplicate_check: the check `{0}` stands twice; give every required validator exactly one check")]
+    PlanDuplicateCheck(String),
+    /// A kind of check that nobody knows.
+    #[error("plan_unknown_kind: check `{id}` has the unknown kind `{kind}`{hint}", hint = hint(.suggestion))]
+    PlanUnknownKind {
+        /// The check.
+        id: String,
+        /// The kind as written.
+        kind: String,
+        /// The nearest known kind.
+        suggestion: Option<String>,
+    },
+    /// A kind of check of the design that this version does not have yet.
+    #[error(
+        "plan_kind_unsupported: check `{id}` has the kind `{kind}`, which comes with {version}; \
+         use another kind until then"
+    )]
+    PlanKindUnsupported {
+        /// The check.
+        id: String,
+        /// The kind.
+        kind: String,
+        /// The version that brings it.
+        version: &'static str,
+    },
+    /// The plan's checks are not exactly the required validators (upstream E7).
+    #[error(
+        "plan_validators_differ: the checks must be exactly the required validators; missing: [{missing}], extra: [{extra}]",
+        missing = .missing.join(", "), extra = .extra.join(", ")
+    )]
+    PlanValidatorsDiffer {
+        /// Required validators without a check.
+        missing: Vec<String>,
+        /// Checks that no required validator asks for.
+        extra: Vec<String>,
+    },
+    /// A bound plan for something else (upstream E2 to E5).
+    #[error("plan_wrong_handoff: `{field}` is {plan} in the plan and {handoff} in the handoff")]
+    PlanWrongHandoff {
+        /// The field of the binding.
+        field: &'static str,
+        /// The plan's value.
+        plan: String,
+        /// The handoff's value.
+        handoff: String,
+    },
+    /// A bound plan that does not follow its schema or its own digest rules.
+    #[error("plan_invalid: {0}")]
+    PlanInvalid(String),
+    /// The verifier of the plan is the worker (upstream E10).
+    #[error("self_verification: the plan's verifier `{0}` is the worker; another identity must verify")]
+    SelfVerification(String),
+    /// The harness directory of a command check is not usable.
+    #[error("harness_unusable: the harness {path} of check `{check}`: {why}")]
+    HarnessUnusable {
+        /// The check.
+        check: String,
+        /// The directory.
+        path: String,
+        /// Why.
+        why: String,
+    },
+    /// A file operation failed.
+    #[error("io: {doing} {path}: {error}")]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// On what.
+        path: String,
+        /// What the system said.
+        error: String,
+    },
+    /// A tree holds more than can be checked.
+    #[error("tree_too_large: {path} has more than {limit} {what}")]
+    TreeTooLarge {
+        /// The place.
+        path: String,
+        /// What is too many.
+        what: &'static str,
+        /// The limit.
+        limit: u64,
+    },
+    /// A tree holds a device, socket or pipe.
+    #[error("tree_special_file: {0} is neither a file, a directory nor a symlink")]
+    TreeSpecialFile(String),
+    /// A path that no document can name.
+    #[error("path_unsafe: `{path}` {why}")]
+    PathUnsafe {
+        /// The path.
+        path: String,
+        /// Why it is refused.
+        why: &'static str,
+    },
+    /// Bytes that are not one of our ZIPs.
+    #[error("bundle_malformed: {0}")]
+    BundleMalformed(String),
+    /// A ZIP beyond its limits.
+    #[error("bundle_too_large: {found} {what}, the limit is {limit}")]
+    BundleTooLarge {
+        /// What is counted.
+        what: &'static str,
+        /// How much there is.
+        found: u64,
+        /// How much may be.
+        limit: u64,
+    },
+    /// A bundle that is not the one the evidence speaks about.
+    #[error("bundle_differs: {what} is {found}, the evidence says {expected}")]
+    BundleDiffers {
+        /// Which digest.
+        what: String,
+        /// The evidence's digest.
+        expected: String,
+        /// The recomputed digest.
+        found: String,
+    },
+    /// An evidence item that names no file of the bundle.
+    #[error("bundle_incomplete: evidence `{id}` names `{locator}`, which the bundle does not hold")]
+    BundleIncomplete {
+        /// The evidence item.
+        id: String,
+        /// Its locator.
+        locator: String,
+    },
+    /// The candidate has a form that these checks cannot read.
+    #[error("candidate_unusable: {0}")]
+    CandidateUnusable(String),
+    /// The check child could not be started.
+    #[error("check_child_not_started: {0}")]
+    ChildNotStarted(String),
+    /// The check child ended without a report.
+    #[error("check_child_died: {end}; stderr: {stderr}")]
+    ChildDied {
+        /// How it ended.
+        end: String,
+        /// The tail of its stderr.
+        stderr: String,
+    },
+    /// The check child did not end in time.
+    #[error("check_child_timeout: no report within {0} ms; the child was killed")]
+    ChildTimeout(u64),
+    /// The check child wrote something that is not a report on this request.
+    #[error("check_child_garbage: {0}")]
+    ChildGarbage(String),
+    /// Our own result breaks a rule: a defect of this program, nothing is signed.
+    #[error("own_result_invalid: {}", .0.join("; "))]
+    OwnResultInvalid(Vec<String>),
+}
+
+fn hint(suggestion: &Option<String>) -> String {
+    suggestion.as_ref().map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+impl VerifierError {
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::PlanSyntax(_) => "plan_syntax",
+            Self::PlanUnknownKey { .. } => "plan_unknown_key",
+            Self::PlanMissingKey { .. } => "plan_missing_key",
+            Self::PlanBadValue { .. } => "plan_bad_value",
+            Self::PlanDuplicateCheck(_) => "plan_duplicate_check",
+            Self::PlanUnknownKind { .. } => "plan_unknown_kind",
+            Self::PlanKindUnsupported { .. } => "plan_kind_unsupported",
+            Self::PlanValidatorsDiffer { .. } => "plan_validators_differ",
+            Self::PlanWrongHandoff { .. } => "plan_wrong_handoff",
+            Self::PlanInvalid(_) => "plan_invalid",
+            Self::SelfVerification(_) => "self_verification",
+            Self::HarnessUnusable { .. } => "harness_unusable",
+            Self::Io { .. } => "io",
+            Self::TreeTooLarge { .. } => "tree_too_large",
+            Self::TreeSpecialFile(_) => "tree_special_file",
+            Self::PathUnsafe { .. } => "path_unsafe",
+            Self::BundleMalformed(_) => "bundle_malformed",
+            Self::BundleTooLarge { .. } => "bundle_too_large",
+            Self::BundleDiffers { .. } => "bundle_differs",
+            Self::BundleIncomplete { .. } => "bundle_incomplete",
+            Self::CandidateUnusable(_) => "candidate_unusable",
+            Self::ChildNotStarted(_) => "check_child_not_started",
+            Self::ChildDied { .. } => "check_child_died",
+            Self::ChildTimeout(_) => "check_child_timeout",
+            Self::ChildGarbage(_) => "check_child_garbage",
+            Self::OwnResultInvalid(_) => "own_result_invalid",
+        }
+    }
+
+    /// Whether a file that the operator wrote is at fault (exit code 2); everything else is infrastructure (exit code 5).
+    #[must_use]
+    pub fn is_control_file(&self) -> bool {
+        self.code().starts_with("plan_") || matches!(self, Self::SelfVerification(_) | Self::HarnessUnusable { .. })
+    }
+
+    pub(crate) fn io(doing: &'static str, path: &std::path::Path, error: &std::io::Error) -> Self {
+        Self::Io { doing, path: path.display().to_string(), error: error.to_string() }
+    }
+}
