@@ -1,1 +1,17 @@
-//! One engine run to one loom-result/1.1 envelope.
+//! One engine run to one `loom-result/1.1` envelope, whatever happens.
+//!
+//! Two axes that never mix: [`ProcessStatus`] says whether the engine ran, [`Engineering`] what its own JSON shows under
+//! the assertion of its [`Descriptor`]. [`judge`] is the pure table between them; [`run`] starts the engine in a sandbox
+//! and never fails: every trouble is an envelope.
+
+mod descriptor;
+mod error;
+pub mod json_rules;
+mod judge;
+pub mod limits;
+mod run;
+
+pub use descriptor::Descriptor;
+pub use error::EngineError;
+pub use judge::{Engineering, ErrorRecord, ProcessEnd, ProcessStatus, Row, Verdict, judge};
+pub use run::{EngineRun, EngineSpec, run};

@@ -1,0 +1,1 @@
+//! All limits of this crate, each with its reason.
