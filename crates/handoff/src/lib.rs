@@ -1,1 +1,29 @@
-//! Documents of the handoff: derivation and binding rules.
+//! Documents of the handoff: what a worker offers, what a verifier is asked, and the rules that bind the two.
+//!
+//! Pure: bytes and values in, typed documents or typed refusals out. [`intake`] admits a work unit and a manifest
+//! together and derives the [`Handoff`]; [`check_result`] holds a VerificationResult against that binding.
+
+mod binding;
+mod build;
+mod check;
+mod derive;
+mod error;
+mod intake;
+pub mod limits;
+mod manifest;
+mod record;
+mod reference;
+mod rule;
+mod work_unit;
+
+pub use binding::{BoundArtifact, ManifestBinding};
+pub use build::{C6Manifest, Worker, build_c6_manifest};
+pub use check::{check_binding, check_manifest, check_result};
+pub use derive::derive;
+pub use error::{Document, HandoffError, Place};
+pub use intake::{Intake, intake, intake_values};
+pub use manifest::Manifest;
+pub use record::Handoff;
+pub use reference::{CandidateReference, CandidateSubject, candidate_subject};
+pub use rule::{DerivationRule, Rule, Violation};
+pub use work_unit::{Strategy, Validator, WorkUnit, WorkerTrust};

@@ -1,0 +1,206 @@
+//! Why documents are refused.
+
+use std::fmt;
+
+use quorum_schemas::{ParseError, SchemaViolation, Value};
+use thiserror::Error;
+
+use crate::limits::SHOWN_CHARACTERS;
+use crate::{DerivationRule, Violation};
+
+/// Which document a refusal speaks about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Document {
+    /// The WorkUnit.
+    WorkUnit,
+    /// The ResultManifest.
+    ResultManifest,
+    /// The VerificationHandoff.
+    Handoff,
+    /// The manifest binding.
+    ManifestBinding,
+    /// The CandidateReference inside a manifest or alone.
+    CandidateReference,
+}
+
+impl Document {
+    /// The name that messages use.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::WorkUnit => "work unit",
+            Self::ResultManifest => "result manifest",
+            Self::Handoff => "handoff",
+            Self::ManifestBinding => "manifest binding",
+            Self::CandidateReference => "candidate reference",
+        }
+    }
+}
+
+impl fmt::Display for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One refused place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The document.
+    pub document: Document,
+    /// JSON Pointer; empty for the root.
+    pub pointer: String,
+    /// What is wrong there.
+    pub message: String,
+}
+
+/// Why a document of the handoff was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum HandoffError {
+    /// Not admissible JSON.
+    #[error("{document}: {error}")]
+    Parse {
+        /// The document.
+        document: Document,
+        /// Code and place.
+        error: ParseError,
+    },
+    /// The document does not follow its schema.
+    #[error("schema_invalid {document}: {}", join(.violations))]
+    Schema {
+        /// The document.
+        document: Document,
+        /// Every violation, never empty.
+        violations: Vec<SchemaViolation>,
+    },
+    /// The derivation refuses the pair.
+    #[error("{rule} {document} {}: {message}", at(.pointer))]
+    Derivation {
+        /// The numbered rule.
+        rule: DerivationRule,
+        /// The document that breaks it.
+        document: Document,
+        /// JSON Pointer into that document.
+        pointer: String,
+        /// What is wrong, naming the value.
+        message: String,
+    },
+    /// A binding rule between documents is broken.
+    #[error("{document}: {violation}")]
+    Binding {
+        /// The document that breaks it.
+        document: Document,
+        /// The rule and the place.
+        violation: Violation,
+    },
+    /// The C6 candidate reference is malformed or does not belong to the candidate.
+    #[error("candidate_reference_invalid {document} {}: {message}", at(.pointer))]
+    CandidateReference {
+        /// The document.
+        document: Document,
+        /// JSON Pointer into that document.
+        pointer: String,
+        /// What is wrong, naming the value.
+        message: String,
+    },
+    /// An integer that the schema admits is beyond what can be counted.
+    #[error("integer_out_of_range {document} {}: {found} is above {}; use a smaller number", at(.pointer), u64::MAX)]
+    OutOfRange {
+        /// The document.
+        document: Document,
+        /// JSON Pointer into that document.
+        pointer: String,
+        /// The number as it stands.
+        found: String,
+    },
+    /// An argument of the manifest builder is unusable.
+    #[error("manifest_argument_invalid {argument}: {message}")]
+    Argument {
+        /// Which argument.
+        argument: &'static str,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+impl HandoffError {
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Parse { error, .. } => error.reason.code(),
+            Self::Schema { .. } => "schema_invalid",
+            Self::Derivation { rule, .. } => rule.as_str(),
+            Self::Binding { violation, .. } => violation.rule.as_str(),
+            Self::CandidateReference { .. } => "candidate_reference_invalid",
+            Self::OutOfRange { .. } => "integer_out_of_range",
+            Self::Argument { .. } => "manifest_argument_invalid",
+        }
+    }
+
+    /// The document at fault; `None` when it is an argument of the builder.
+    #[must_use]
+    pub fn document(&self) -> Option<Document> {
+        match self {
+            Self::Parse { document, .. }
+            | Self::Schema { document, .. }
+            | Self::Derivation { document, .. }
+            | Self::Binding { document, .. }
+            | Self::CandidateReference { document, .. }
+            | Self::OutOfRange { document, .. } => Some(*document),
+            Self::Argument { .. } => None,
+        }
+    }
+
+    /// Every refused place; empty when an argument of the builder is at fault.
+    #[must_use]
+    pub fn places(&self) -> Vec<Place> {
+        let Some(document) = self.document() else { return Vec::new() };
+        let one = |pointer: &str, message: String| vec![Place { document, pointer: pointer.to_owned(), message }];
+        match self {
+            Self::Parse { error, .. } => one(&error.pointer, error.to_string()),
+            Self::Schema { violations, .. } => violations
+                .iter()
+                .map(|v| Place { document, pointer: v.pointer.clone(), message: v.message.clone() })
+                .collect(),
+            Self::Derivation { pointer, message, .. } | Self::CandidateReference { pointer, message, .. } => {
+                one(pointer, message.clone())
+            }
+            Self::Binding { violation, .. } => one(&violation.pointer, violation.message.clone()),
+            Self::OutOfRange { pointer, .. } => one(pointer, self.to_string()),
+            Self::Argument { .. } => Vec::new(),
+        }
+    }
+}
+
+fn join(violations: &[SchemaViolation]) -> String {
+    violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn at(pointer: &str) -> &str {
+    if pointer.is_empty() { "/" } else { pointer }
+}
+
+/// A value as messages show it: on one line, cut, without characters that a terminal would obey.
+pub(crate) fn shown(value: Option<&Value>) -> String {
+    let Some(value) = value else { return "missing".to_owned() };
+    let text = String::from_utf8_lossy(&quorum_schemas::c1(value)).into_owned();
+    let mut out = String::new();
+    for (index, character) in text.chars().enumerate() {
+        if index == SHOWN_CHARACTERS {
+            out.push_str("...");
+            break;
+        }
+        match character {
+            '"' | '\'' | '\\' => out.push(character),
+            other => out.extend(other.escape_debug()),
+        }
+    }
+    out
+}
+
+/// A string as messages show it.
+pub(crate) fn shown_text(text: &str) -> String {
+    shown(Some(&Value::from(text)))
+}

@@ -1,0 +1,137 @@
+//! The numbered rules of upstream as types, so that every refusal can be traced to its sentence.
+
+use std::fmt;
+
+macro_rules! numbered {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal, $summary:literal;)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $(#[doc = $summary] $variant,)* }
+
+        impl $name {
+            /// Every rule, in order.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)*];
+
+            /// The stable code.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+
+            /// What the rule says, in one line.
+            #[must_use]
+            pub fn summary(self) -> &'static str {
+                match self { $(Self::$variant => $summary,)* }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+numbered! {
+    /// The 47 refusals of the derivation, in the order in which they are evaluated.
+    DerivationRule {
+        H1 = "idk_h01", "The work unit is a JSON object.";
+        H2 = "idk_h02", "The manifest is a JSON object.";
+        H3 = "idk_h03", "The manifest claims no authority at its top level.";
+        H4 = "idk_h04", "The work unit's id is a non-empty string.";
+        H5 = "idk_h05", "The work unit's version is an integer of at least 1.";
+        H6 = "idk_h06", "The manifest names this work unit's id.";
+        H7 = "idk_h07", "The manifest names this work unit's version.";
+        H8 = "idk_h08", "The manifest's provenance is an object.";
+        H9 = "idk_h09", "The declared work unit digest is a lower-case sha256 digest.";
+        H10 = "idk_h10", "The declared work unit digest is that of the exact work unit content.";
+        H11 = "idk_h11", "The manifest's source revision is not blank.";
+        H12 = "idk_h12", "The work unit's provenance is an object.";
+        H13 = "idk_h13", "The work unit's source revision, if present, is not blank.";
+        H14 = "idk_h14", "Both source revisions are equal where the work unit declares one.";
+        H15 = "idk_h15", "The verification request is an object.";
+        H16 = "idk_h16", "The expected validator ids are an array.";
+        H17 = "idk_h17", "Every expected validator id is a non-empty string.";
+        H18 = "idk_h18", "No expected validator id appears twice.";
+        H19 = "idk_h19", "The work unit's validators are an array.";
+        H20 = "idk_h20", "Every validator is an object.";
+        H21 = "idk_h21", "Every validator id is a non-empty string.";
+        H22 = "idk_h22", "No validator id appears twice in the work unit.";
+        H23 = "idk_h23", "Every validator says whether it is required as a boolean.";
+        H24 = "idk_h24", "The work unit requires at least one validator.";
+        H25 = "idk_h25", "The request omits no required validator.";
+        H26 = "idk_h26", "The evidence artifact ids are an array of distinct non-empty strings.";
+        H27 = "idk_h27", "The candidate is named where the request has no single evidence artifact.";
+        H28 = "idk_h28", "The candidate artifact id is not blank.";
+        H29 = "idk_h29", "The candidate is one of the requested evidence artifacts.";
+        H30 = "idk_h30", "The produced artifacts are an array.";
+        H31 = "idk_h31", "The candidate id matches exactly one produced artifact.";
+        H32 = "idk_h32", "The candidate's digest is a lower-case sha256 digest.";
+        H33 = "idk_h33", "The verification policy is an object.";
+        H34 = "idk_h34", "The verification strategy is a non-empty string.";
+        H35 = "idk_h35", "The verification strategy is a known one.";
+        H36 = "idk_h36", "`independent_from_worker` is a boolean.";
+        H37 = "idk_h37", "`minimum_independent_verifiers` is an integer of at least 0.";
+        H38 = "idk_h38", "Strategy `quorum` has a quorum of at least 1.";
+        H39 = "idk_h39", "A quorum under another strategy is an integer of at least 1.";
+        H40 = "idk_h40", "The worker is an object.";
+        H41 = "idk_h41", "The manifest's id is a non-empty string.";
+        H42 = "idk_h42", "The attempt is an integer of at least 1.";
+        H43 = "idk_h43", "The worker's id is a non-empty string.";
+        H44 = "idk_h44", "The handoff has schema version 0.1.";
+        H45 = "idk_h45", "Independent verification asks for at least one independent verifier.";
+        H46 = "idk_h46", "The required validator ids are distinct non-empty strings, at least one.";
+        H47 = "idk_h47", "A handoff with strategy `quorum` has a quorum.";
+    }
+}
+
+numbered! {
+    /// Rules that bind documents to each other. V2 and V17 need an experiment manifest and live with campaigns.
+    Rule {
+        P1 = "idk_p01", "The manifest names this work unit's id.";
+        P2 = "idk_p02", "The manifest names this work unit's version.";
+        P3 = "idk_p03", "The manifest declares this work unit's digest.";
+        P4 = "idk_p04", "The result names this manifest's id.";
+        P5 = "idk_p05", "The result names the manifest's work unit, version and attempt.";
+        P6 = "idk_p06", "The result declares this manifest's digest.";
+        P7 = "idk_p07", "The result declares this work unit's digest.";
+        P8 = "idk_p08", "The result and the manifest name the same source revision.";
+        P9 = "idk_p09", "The result observed this manifest's worker.";
+        P10 = "idk_p10", "A verifier that claims independence is not the worker.";
+        V1 = "idk_v01", "The document follows its schema.";
+        V3 = "idk_v03", "The manifest names this work unit's version.";
+        V4 = "idk_v04", "Every artifact that the manifest asks to verify was produced.";
+        V5 = "idk_v05", "The result names this manifest.";
+        V6 = "idk_v06", "The result names the manifest's work unit, version and attempt.";
+        V7 = "idk_v07", "The result's work unit is known.";
+        V8 = "idk_v08", "Every evidence id that a check cites exists in the result.";
+        V9 = "idk_v09", "The result has a check for every required validator.";
+        V10 = "idk_v10", "The result has a check for every validator that the worker requested.";
+        V11 = "idk_v11", "The result observed this manifest's worker.";
+        V12 = "idk_v12", "The result is independent where the work unit asks for it.";
+        V13 = "idk_v13", "The verifier is not the worker.";
+        V14 = "idk_v14", "A passed result has passed every required check.";
+        V15 = "idk_v15", "accept_candidate comes with status passed.";
+        V16 = "idk_v16", "accept_candidate comes with every required check passed.";
+        RepeatedCheck = "repeated_check", "No check id appears twice in one result.";
+    }
+}
+
+/// One broken rule, its place and the value that breaks it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Violation {
+    /// The rule.
+    pub rule: Rule,
+    /// JSON Pointer into the judged document; empty for the root.
+    pub pointer: String,
+    /// What is wrong, naming the value and what was expected.
+    pub message: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = if self.pointer.is_empty() { "/" } else { &self.pointer };
+        write!(f, "{} {place}: {}", self.rule, self.message)
+    }
+}
