@@ -3,6 +3,7 @@
 mod app;
 mod cmd;
 mod error;
+mod input;
 mod ui;
 
 use std::process::ExitCode;

@@ -1,0 +1,168 @@
+//! Reading a repository through the git plumbing: no checkout, no hooks, no filters, no configuration but the
+//! repository's own, and every object re-hashed before it is believed.
+
+mod materialise;
+mod objects;
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+pub(crate) use materialise::{file_at, materialise};
+pub(crate) use objects::{ObjectId, Objects};
+
+use crate::GateError;
+
+/// A repository on disk.
+#[derive(Debug, Clone)]
+pub(crate) struct Repository {
+    /// Where git is run.
+    path: PathBuf,
+    /// The directory whose files belong to the repository: its working tree, or the bare repository itself.
+    top: PathBuf,
+}
+
+impl Repository {
+    /// Opens the repository that holds `path`.
+    ///
+    /// # Errors
+    /// `git_not_a_repository`, `git_shallow`, `git_missing`.
+    pub(crate) fn open(path: &Path) -> Result<Self, GateError> {
+        let path = path.canonicalize().map_err(|source| GateError::Read { path: path.to_owned(), source })?;
+        let found = run(&path, ["rev-parse", "--is-bare-repository", "--is-shallow-repository"])?;
+        let lines: Vec<&str> = found.lines().collect();
+        let [bare, shallow] = lines[..] else {
+            return Err(GateError::infrastructure("git_failed", format!("git rev-parse answered `{found}`")));
+        };
+        if shallow == "true" {
+            return Err(GateError::control(
+                "git_shallow",
+                format!(
+                    "{} is a shallow clone, in which a merge base cannot be trusted; fetch the whole history (actions/checkout: fetch-depth: 0)",
+                    path.display()
+                ),
+            ));
+        }
+        let top = if bare == "true" {
+            path.clone()
+        } else {
+            PathBuf::from(run(&path, ["rev-parse", "--show-toplevel"])?.trim_end_matches('\n'))
+        };
+        let top = top.canonicalize().map_err(|source| GateError::Read { path: top, source })?;
+        Ok(Self { path, top })
+    }
+
+    /// The directory whose files belong to the repository.
+    pub(crate) fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// The commit that `revision` names now.
+    ///
+    /// # Errors
+    /// `git_unknown_revision`.
+    pub(crate) fn commit(&self, option: &str, revision: &str) -> Result<ObjectId, GateError> {
+        let commit = format!("{revision}^{{commit}}");
+        let answer =
+            run(&self.path, ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]).map_err(|_| {
+                GateError::control(
+                    "git_unknown_revision",
+                    format!("{option} `{revision}` names no commit in {}", self.path.display()),
+                )
+            })?;
+        answer.trim().parse()
+    }
+
+    /// The one best common ancestor of two commits.
+    ///
+    /// # Errors
+    /// `git_no_merge_base`, `git_several_merge_bases`.
+    pub(crate) fn merge_base(&self, base: &ObjectId, head: &ObjectId) -> Result<ObjectId, GateError> {
+        // Exit 1 without output means that there is none.
+        let answer = run(&self.path, ["merge-base", "--all", &base.to_string(), &head.to_string()]).unwrap_or_default();
+        let bases: Vec<&str> = answer.lines().collect();
+        match bases[..] {
+            [one] => one.parse(),
+            [] => Err(GateError::control(
+                "git_no_merge_base",
+                format!("{base} and {head} have no common ancestor, so there is no baseline to compare with"),
+            )),
+            _ => Err(GateError::control(
+                "git_several_merge_bases",
+                format!("{base} and {head} have {} merge bases; rebase the candidate", bases.len()),
+            )),
+        }
+    }
+
+    /// Starts reading objects.
+    ///
+    /// # Errors
+    /// `git_missing`.
+    pub(crate) fn objects(&self) -> Result<Objects, GateError> {
+        Objects::start(command(&self.path))
+    }
+}
+
+/// `git` with an empty environment, no configuration beyond the repository's own, and no way to run a helper.
+fn command(directory: &Path) -> Command {
+    let mut command = Command::new("git");
+    command
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into()))
+        .env("LC_ALL", "C")
+        .envs(ENVIRONMENT.iter().copied())
+        .args(CONFIGURATION)
+        .arg("-C")
+        .arg(directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// A replace ref or a graft would show other objects than the ones named; a lazy fetch would run a transport.
+const ENVIRONMENT: [(&str, &str); 9] = [
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_GRAFT_FILE", "/dev/null"),
+    ("GIT_PAGER", "cat"),
+];
+
+/// The operator named the repository, so its owner does not matter; what its configuration could run is switched off.
+const CONFIGURATION: [&str; 10] = [
+    "-c",
+    "safe.directory=*",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.commitGraph=false",
+    "-c",
+    "protocol.allow=never",
+];
+
+fn run<I, S>(directory: &Path, args: I) -> Result<String, GateError>
+where
+    I: IntoIterator<Item = S>,
+    S: AsRef<OsStr>,
+{
+    let output = command(directory).args(args).output().map_err(missing)?;
+    if !output.status.success() {
+        let talk = String::from_utf8_lossy(&output.stderr);
+        let why = talk.lines().next().unwrap_or("git said nothing").to_owned();
+        return Err(GateError::control("git_not_a_repository", format!("{}: {why}", directory.display())));
+    }
+    String::from_utf8(output.stdout).map_err(|_| {
+        GateError::control("git_not_utf8", format!("{}: git answered in another encoding", directory.display()))
+    })
+}
+
+fn missing(error: std::io::Error) -> GateError {
+    GateError::infrastructure("git_missing", format!("cannot run git: {error}; install git or put it on the PATH"))
+}

@@ -1,0 +1,176 @@
+//! A commit's tree as files on disk, written by us and not by `git checkout`.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::BufWriter;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use super::objects::{Kind, ObjectId, Objects, tree_of};
+use crate::{GateError, limits};
+
+/// One entry of a tree object.
+struct Entry {
+    mode: Mode,
+    name: Vec<u8>,
+    id: ObjectId,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    File,
+    Executable,
+    Link,
+    Directory,
+    Submodule,
+}
+
+/// Writes the tree of `commit` below `target`, which must be an empty directory.
+///
+/// Links are written as links, after every file, and never followed; a submodule is a file that names its commit, so
+/// that a changed submodule is a changed file.
+///
+/// # Errors
+/// `git_*` for objects that are not what they should be, `cannot_write`.
+pub(crate) fn materialise(objects: &mut Objects, commit: &ObjectId, target: &Path) -> Result<(), GateError> {
+    let root = tree_of(objects, commit)?;
+    let mut writer = Writer { objects, files: 0, bytes: 0, links: Vec::new() };
+    writer.directory(&root, target, 0)?;
+    for (path, destination) in std::mem::take(&mut writer.links) {
+        symlink(OsStr::from_bytes(&destination), &path).map_err(|source| GateError::Write { path, source })?;
+    }
+    Ok(())
+}
+
+/// The content of the regular file at `path` (with `/` between the names) in the tree of `commit`.
+///
+/// # Errors
+/// `control_file_not_in_ref` when there is none, or a link or a directory in its place.
+pub(crate) fn file_at(objects: &mut Objects, commit: &ObjectId, path: &Path, limit: u64) -> Result<Vec<u8>, GateError> {
+    let absent = |what: &str| {
+        GateError::control("control_file_not_in_ref", format!("{} in the control ref {commit}: {what}", path.display()))
+    };
+    let mut tree = tree_of(objects, commit)?;
+    let mut names = path.iter().peekable();
+    while let Some(name) = names.next() {
+        let entries = entries(objects, &tree)?;
+        let entry = entries.into_iter().find(|entry| entry.name == name.as_bytes());
+        let entry = entry.ok_or_else(|| absent("there is no such file; commit it to the base branch first"))?;
+        match (entry.mode, names.peek().is_some()) {
+            (Mode::Directory, true) => tree = entry.id,
+            (Mode::File | Mode::Executable, false) => return objects.read(&entry.id, Kind::Blob, limit),
+            (Mode::Link, _) => return Err(absent("it goes through a symbolic link, which is not followed")),
+            _ => return Err(absent("it is not a file")),
+        }
+    }
+    Err(absent("it is the repository itself"))
+}
+
+struct Writer<'a> {
+    objects: &'a mut Objects,
+    files: usize,
+    bytes: u64,
+    links: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl Writer<'_> {
+    fn directory(&mut self, tree: &ObjectId, target: &Path, depth: usize) -> Result<(), GateError> {
+        if depth > limits::TREE_DEPTH {
+            return Err(too_large(format!("it is deeper than {} levels", limits::TREE_DEPTH)));
+        }
+        for entry in entries(self.objects, tree)? {
+            let path = target.join(OsStr::from_bytes(&entry.name));
+            if entry.mode == Mode::Directory {
+                fs::create_dir(&path)
+                    .and_then(|()| fs::set_permissions(&path, Permissions::from_mode(0o755)))
+                    .map_err(|source| GateError::Write { path: path.clone(), source })?;
+                self.directory(&entry.id, &path, depth + 1)?;
+            } else {
+                self.leaf(&entry, path)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn leaf(&mut self, entry: &Entry, path: PathBuf) -> Result<(), GateError> {
+        self.files += 1;
+        if self.files > limits::TREE_FILES {
+            return Err(too_large(format!("it has more than {} files", limits::TREE_FILES)));
+        }
+        let left = limits::TREE_BYTES - self.bytes;
+        match entry.mode {
+            Mode::Link => {
+                // A link target is a path: Linux ends those at 4096 bytes.
+                let target = self.objects.read(&entry.id, Kind::Blob, 4096)?;
+                self.links.push((path, target));
+            }
+            Mode::Submodule => {
+                let text = format!("Subproject commit {}\n", entry.id);
+                fs::write(&path, text).map_err(|source| GateError::Write { path, source })?;
+            }
+            mode => {
+                let bits = if mode == Mode::Executable { 0o755 } else { 0o644 };
+                let file = OpenOptions::new().write(true).create_new(true).mode(bits).open(&path);
+                let file = file.map_err(|source| GateError::Write { path: path.clone(), source })?;
+                // The umask of the caller must not change what the verifier sees.
+                file.set_permissions(Permissions::from_mode(bits))
+                    .map_err(|source| GateError::Write { path: path.clone(), source })?;
+                let mut sink = BufWriter::with_capacity(1 << 16, file);
+                self.bytes += self.objects.copy(&entry.id, Kind::Blob, left, &mut sink)?;
+                sink.into_inner().map_err(|error| GateError::Write { path, source: error.into_error() })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn too_large(why: String) -> GateError {
+    GateError::control("git_tree_too_large", format!("the tree cannot be verified here: {why}"))
+}
+
+/// The entries of one tree object, each name checked: it must not reach another directory or another repository.
+fn entries(objects: &mut Objects, tree: &ObjectId) -> Result<Vec<Entry>, GateError> {
+    let content = objects.read(tree, Kind::Tree, limits::TREE_OBJECT)?;
+    let corrupt = |what: String| GateError::control("git_object_corrupt", format!("the tree {tree}: {what}"));
+    let mut entries = Vec::new();
+    let mut names = HashSet::new();
+    let mut rest = &content[..];
+    while !rest.is_empty() {
+        let space = rest.iter().position(|byte| *byte == b' ');
+        let zero = rest.iter().position(|byte| *byte == 0);
+        let (Some(space), Some(zero)) = (space, zero) else { return Err(corrupt("an entry without an end".into())) };
+        let end = zero + 1 + tree.raw_len();
+        if space > zero || end > rest.len() {
+            return Err(corrupt("an entry without an id".into()));
+        }
+        let name = rest[space + 1..zero].to_vec();
+        let shown = String::from_utf8_lossy(&name).into_owned();
+        let mode = mode(&rest[..space]).ok_or_else(|| corrupt(format!("`{shown}` has no known mode")))?;
+        if unsafe_name(&name) {
+            return Err(corrupt(format!("`{shown}` is not a name that a file may have")));
+        }
+        if !names.insert(name.clone()) {
+            return Err(corrupt(format!("`{shown}` is there twice")));
+        }
+        entries.push(Entry { mode, name, id: ObjectId::from_raw(&rest[zero + 1..end]) });
+        rest = &rest[end..];
+    }
+    Ok(entries)
+}
+
+fn mode(text: &[u8]) -> Option<Mode> {
+    match text {
+        b"100644" | b"100664" => Some(Mode::File),
+        b"100755" => Some(Mode::Executable),
+        b"120000" => Some(Mode::Link),
+        b"40000" | b"040000" => Some(Mode::Directory),
+        b"160000" => Some(Mode::Submodule),
+        _ => None,
+    }
+}
+
+fn unsafe_name(name: &[u8]) -> bool {
+    name.is_empty() || name == b"." || name == b".." || name.contains(&b'/') || name.eq_ignore_ascii_case(b".git")
+}

@@ -1,0 +1,31 @@
+//! All limits of this crate, each with its reason.
+
+/// Largest control file in bytes: the size of one document of the mesh, which is twenty times the largest real one.
+pub const CONTROL_FILE: u64 = 1 << 20;
+
+/// Largest DSSE envelope in bytes: a document in base64 and its signatures.
+pub const ENVELOPE: u64 = (1 << 20) * 4 / 3 + 16 * 1024;
+
+/// Evidence files that one decision weighs. A panel has at most 32 seats; the rest is room for equivocation and retries.
+pub const EVIDENCE_FILES: usize = 256;
+
+/// Symbolic links that one path may go through, as Linux counts them.
+pub const LINKS: usize = 40;
+
+/// Files in one git tree. The largest public repositories have under half a million; a gate reads each of them.
+pub const TREE_FILES: usize = 500_000;
+
+/// Bytes in one git tree: more does not fit the scratch space of a CI runner (14 GB) twice, as candidate and baseline.
+pub const TREE_BYTES: u64 = 4 << 30;
+
+/// Levels of a git tree; Linux paths end at 4096 bytes, so a deeper tree cannot be written anyway.
+pub const TREE_DEPTH: usize = 1024;
+
+/// Bytes of one git tree or commit object, which are held in memory.
+pub const TREE_OBJECT: u64 = 64 << 20;
+
+/// Files in one recorded decision's directory that an audit reads before it says that it is no record.
+pub const RECORD_FILES: usize = 2048;
+
+/// Largest file of a recorded decision: a bundle, which the verifier bounds to the same size.
+pub const RECORD_FILE: u64 = 256 << 20;
