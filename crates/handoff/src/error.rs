@@ -5,7 +5,6 @@ use std::fmt;
 use quorum_schemas::{ParseError, SchemaViolation, Value};
 use thiserror::Error;
 
-use crate::limits::SHOWN_CHARACTERS;
 use crate::{DerivationRule, Violation};
 
 /// Which document a refusal speaks about.
@@ -182,22 +181,9 @@ fn at(pointer: &str) -> &str {
     if pointer.is_empty() { "/" } else { pointer }
 }
 
-/// A value as messages show it: on one line, cut, without characters that a terminal would obey.
+/// A member as messages show it.
 pub(crate) fn shown(value: Option<&Value>) -> String {
-    let Some(value) = value else { return "missing".to_owned() };
-    let text = String::from_utf8_lossy(&quorum_schemas::c1(value)).into_owned();
-    let mut out = String::new();
-    for (index, character) in text.chars().enumerate() {
-        if index == SHOWN_CHARACTERS {
-            out.push_str("...");
-            break;
-        }
-        match character {
-            '"' | '\'' | '\\' => out.push(character),
-            other => out.extend(other.escape_debug()),
-        }
-    }
-    out
+    value.map_or_else(|| "missing".to_owned(), Value::shown)
 }
 
 /// A string as messages show it.

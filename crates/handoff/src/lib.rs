@@ -9,7 +9,6 @@ mod check;
 mod derive;
 mod error;
 mod intake;
-pub mod limits;
 mod manifest;
 mod record;
 mod reference;

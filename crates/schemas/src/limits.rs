@@ -18,3 +18,9 @@ pub const ENVELOPE: Limits = Limits { bytes: (1 << 20) * 4 / 3 + 16 * 1024, dept
 
 /// Digits of one integer token. CPython refuses to convert longer ones by default (PEP 686 family, `int` limit 4300).
 pub const INTEGER_DIGITS: usize = 4300;
+
+/// Violations of one validation that are reported. A hostile document breaks a schema a hundred thousand times.
+pub const VIOLATIONS: usize = 64;
+
+/// Characters of a value that a message shows. Longer ones are cut: foreign text must not drown the reason.
+pub const SHOWN_CHARACTERS: usize = 96;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::limits::SHOWN_CHARACTERS;
+
 /// Members of an object, ordered by Unicode code point (which is the order of the UTF-8 bytes), as C1 wants it.
 pub type Object = BTreeMap<String, Value>;
 
@@ -66,6 +68,37 @@ impl Value {
     #[must_use]
     pub fn at(&self, path: &[&str]) -> Option<&Value> {
         path.iter().try_fold(self, |value, key| value.get(key))
+    }
+
+    /// The value at a JSON Pointer (RFC 6901); the empty pointer is the value itself.
+    #[must_use]
+    pub fn pointer(&self, pointer: &str) -> Option<&Value> {
+        if pointer.is_empty() {
+            return Some(self);
+        }
+        pointer.strip_prefix('/')?.split('/').try_fold(self, |value, step| match value {
+            Self::Object(members) => members.get(&step.replace("~1", "/").replace("~0", "~")),
+            Self::Array(items) => items.get(step.parse::<usize>().ok()?),
+            _ => None,
+        })
+    }
+
+    /// The value as a message shows it: C1 on one line, cut, without characters that a terminal would obey.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let text = String::from_utf8_lossy(&crate::c1(self)).into_owned();
+        let mut out = String::new();
+        for (index, character) in text.chars().enumerate() {
+            if index == SHOWN_CHARACTERS {
+                out.push_str("...");
+                break;
+            }
+            match character {
+                '"' | '\'' | '\\' => out.push(character),
+                other => out.extend(other.escape_debug()),
+            }
+        }
+        out
     }
 
     /// The members, if this is an object.
