@@ -1,1 +1,37 @@
-//! The policy engine: decide(), policy files, the why.
+//! The policy engine: [`decide`], policy files, and the why.
+//!
+//! Everything here is pure: the time, the facts and the documents are arguments, and the bytes of a decision are a
+//! function of them. The daemon, the gate and the auditor call this one function.
+
+mod admit;
+mod axes;
+mod decide;
+mod decision;
+mod error;
+mod facts;
+mod groups;
+pub mod limits;
+mod policy;
+mod refusal;
+mod revise;
+mod shipped;
+mod text;
+mod verdict;
+mod voices;
+mod why;
+
+pub use axes::{Axis, Channel, Isolation};
+pub use decide::{Case, decide};
+pub use decision::{
+    BoundDocument, Candidate, Decision, EffectiveRule, Heard, HeardEvidence, Missing, MissingCode, Outcome, Pending,
+    Recommendation, RecordFile, Row, Shared, Standing, Tally,
+};
+pub use error::PoliciesError;
+pub use facts::{
+    Assurance, EarlierAttempt, FactSheet, Facts, RULES_VERSION, Received, SeatFact, WorkerIdentity,
+};
+pub use groups::{Groups, Member};
+pub use policy::{Fraction, Policy};
+pub use refusal::{Refusal, RefusalCode, RefusalKind};
+pub use revise::revise;
+pub use verdict::{Verdict, verdict};

@@ -1,0 +1,357 @@
+//! From the bytes of one envelope to evidence of known weight, or to the reasons why it has none.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quorum_attest::{AttestError, Authentic, Entry, Envelope, KeyId, PredicateType, authenticate};
+use quorum_handoff::{Rule, candidate_subject, check_result};
+use quorum_schemas::{Digest, SchemaName, SchemaViolation, Timestamp, Value, validate};
+
+use crate::axes::{Channel, Isolation};
+use crate::verdict::{check_status, verdict};
+use crate::voices::Declared;
+use crate::{Case, Refusal, RefusalCode, Verdict, limits};
+
+/// Authentic evidence, with the refusals of its weight.
+#[derive(Debug, Clone)]
+pub(crate) struct Evidence {
+    pub(crate) envelope: Digest,
+    pub(crate) key_id: KeyId,
+    pub(crate) signer: Entry,
+    pub(crate) verdict: Verdict,
+    pub(crate) seat: u64,
+    pub(crate) try_no: u64,
+    pub(crate) epoch: u64,
+    pub(crate) channel: Channel,
+    pub(crate) isolation: Isolation,
+    pub(crate) declared: Declared,
+    pub(crate) timed_out_within_limits: bool,
+    pub(crate) extra_checks: Vec<String>,
+    pub(crate) weight: Vec<Refusal>,
+}
+
+impl Evidence {
+    /// Whether it may support: a support that nothing weighs against.
+    pub(crate) fn admitted_support(&self) -> bool {
+        self.verdict == Verdict::Supports && self.weight.is_empty()
+    }
+
+    /// The seat and try that it answers for. Off the mesh every key has its own seat, whatever number is signed.
+    pub(crate) fn place(&self, panel_closed: bool) -> (u64, u64) {
+        (if panel_closed { 0 } else { self.seat }, self.try_no)
+    }
+
+    pub(crate) fn refuse(&mut self, code: RefusalCode, pointer: &str, message: String) {
+        self.weight.push(refusal(self.envelope, Some(self.key_id), code, pointer, &message));
+    }
+}
+
+pub(crate) fn refusal(
+    envelope: Digest,
+    signer: Option<KeyId>,
+    code: RefusalCode,
+    pointer: &str,
+    message: &str,
+) -> Refusal {
+    let mut shortened: String = message.chars().take(limits::MESSAGE_CHARS).collect();
+    if shortened.len() < message.len() {
+        shortened.push('…');
+    }
+    Refusal { envelope, kind: code.kind(), code, signer, pointer: pointer.to_owned(), message: shortened }
+}
+
+/// What an authenticated envelope says, once its shape is known.
+struct Reading<'a> {
+    authentic: &'a Authentic,
+    predicate: &'a Value,
+    result: &'a Value,
+    refusals: BTreeMap<RefusalCode, (String, String)>,
+}
+
+impl Reading<'_> {
+    fn refuse(&mut self, code: RefusalCode, pointer: &str, message: impl Into<String>) {
+        self.refusals.entry(code).or_insert_with(|| (pointer.to_owned(), message.into()));
+    }
+
+    fn text(&self, path: &[&str]) -> &str {
+        self.predicate.at(path).and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+/// Judges one envelope. `aged_at` is the time that ages are taken at.
+pub(crate) fn admit(
+    case: &Case<'_>,
+    bytes: &[u8],
+    received_at: Timestamp,
+    bundle_checked: bool,
+    aged_at: Timestamp,
+) -> Result<Evidence, Vec<Refusal>> {
+    let digest = Digest::of(bytes);
+    let one = |signer, code, message: &str| vec![refusal(digest, signer, code, "", message)];
+    let envelope = Envelope::parse(bytes).map_err(|error| one(None, attest_code(&error), &error.to_string()))?;
+    let key_id = envelope.key_id();
+    let authentic = authenticate(&envelope, case.trust, PredicateType::Evidence, received_at)
+        .map_err(|error| one(Some(key_id), attest_code(&error), &error.to_string()))?;
+    let predicate = authentic.predicate();
+    let result = schemas(&authentic, &envelope).map_err(|(pointer, message)| {
+        vec![refusal(digest, Some(key_id), RefusalCode::SchemaInvalid, &pointer, &message)]
+    })?;
+    let mut reading = Reading { authentic: &authentic, predicate, result, refusals: BTreeMap::new() };
+    bindings(case, &mut reading);
+    result_rules(case, &mut reading);
+    let times = claimed_times(&mut reading);
+    seat(case, &mut reading, key_id);
+    let (channel, isolation) = strength(case, &mut reading);
+    ages(case, &mut reading, &times, received_at, aged_at);
+    if !bundle_checked {
+        reading.refuse(RefusalCode::BundleMissing, "/predicate/bundle_digest", "the bundle was not there to recompute");
+    }
+    if let Some(since) = authentic.signer().compromised_since.filter(|since| received_at >= *since) {
+        let message = format!("received at {received_at}, the key counts as compromised since {since}");
+        reading.refuse(RefusalCode::SignerSinceRevoked, "", message);
+    }
+    let listed: Vec<Refusal> = reading
+        .refusals
+        .iter()
+        .map(|(code, (pointer, message))| refusal(digest, Some(key_id), *code, pointer, message))
+        .collect();
+    if listed.iter().any(|refusal| refusal.kind == crate::RefusalKind::Authenticity) {
+        return Err(listed);
+    }
+    Ok(Evidence {
+        envelope: digest,
+        key_id,
+        signer: authentic.signer().clone(),
+        verdict: verdict(result, case.handoff.required_validator_ids()),
+        seat: number(predicate, "seat"),
+        try_no: number(predicate, "try"),
+        epoch: number(predicate, "epoch"),
+        channel,
+        isolation,
+        declared: declared(result),
+        timed_out_within_limits: timed_out_within_limits(predicate, result),
+        extra_checks: extra_checks(result, case.handoff.required_validator_ids()),
+        weight: listed,
+    })
+}
+
+fn attest_code(error: &AttestError) -> RefusalCode {
+    RefusalCode::from_word(error.code()).unwrap_or(RefusalCode::Malformed)
+}
+
+fn number(value: &Value, name: &str) -> u64 {
+    value.get(name).and_then(Value::as_u64).unwrap_or_default()
+}
+
+/// The statement, its predicate and the result in it follow their schemas. Yields the result.
+fn schemas<'a>(authentic: &'a Authentic, envelope: &Envelope) -> Result<&'a Value, (String, String)> {
+    let first = |prefix: &'static str| {
+        move |violations: Vec<SchemaViolation>| {
+            let more = violations.len().saturating_sub(1);
+            let first = &violations[0];
+            let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+            (format!("{prefix}{}", first.pointer), format!("{}{more}", first.message))
+        }
+    };
+    let statement = quorum_schemas::parse(envelope.payload()).map_err(|error| (String::new(), error.to_string()))?;
+    validate(SchemaName::Statement, &statement).map_err(first(""))?;
+    let predicate = authentic.predicate();
+    validate(SchemaName::EvidencePredicate, predicate).map_err(first("/predicate"))?;
+    let result = predicate.get("result").ok_or_else(|| ("/predicate".to_owned(), "no result".to_owned()))?;
+    validate(SchemaName::VerificationResult, result).map_err(first("/predicate/result"))?;
+    Ok(result)
+}
+
+/// It is evidence for this handoff and this candidate, and its parts name each other.
+fn bindings(case: &Case<'_>, reading: &mut Reading<'_>) {
+    let handoff_id = case.handoff.id().to_string();
+    let found = reading.text(&["handoff_id"]).to_owned();
+    if found != handoff_id {
+        reading.refuse(RefusalCode::WrongHandoff, "/predicate/handoff_id", format!("{found}, expected {handoff_id}"));
+    }
+    let candidate = candidate_subject(case.binding);
+    let subjects = &reading.authentic.statement().subject;
+    let expected = BTreeMap::from([(candidate.algorithm().to_owned(), candidate.hex())]);
+    if subjects.len() != 1 || subjects[0].digest != expected {
+        let message = format!("the subject is not the candidate, {} {}", candidate.algorithm(), candidate.hex());
+        reading.refuse(RefusalCode::WrongCandidate, "/subject", message);
+    }
+    let plan = reading.text(&["plan_digest"]).to_owned();
+    let config = reading.text(&["result", "provenance", "verifier_config_digest"]).to_owned();
+    if plan != config {
+        let message = format!("plan_digest is {plan}, verifier_config_digest is {config:?}");
+        reading.refuse(RefusalCode::Inconsistent, "/predicate/plan_digest", message);
+    }
+    let verifier = reading.text(&["result", "verifier", "id"]).to_owned();
+    let signer = reading.authentic.signer().id.clone();
+    if verifier != signer && verifier != case.binding.worker_id() {
+        let message = format!("the result is of verifier {verifier:?}, the signature of {signer:?}");
+        reading.refuse(RefusalCode::Inconsistent, "/predicate/result/verifier/id", message);
+    }
+    let worker_key = match case.worker {
+        crate::WorkerIdentity::Authenticated { key_id } => Some(key_id),
+        crate::WorkerIdentity::Unauthenticated => None,
+    };
+    let own_key = reading.authentic.signer().public_key.key_id();
+    if signer == case.binding.worker_id() || worker_key == Some(own_key) {
+        let message = format!("the signer {signer:?} is the worker");
+        reading.refuse(RefusalCode::SelfVerification, "", message);
+    }
+}
+
+/// The numbered rules of upstream, as the refusals that design section 5 names. V10 has no say: a worker who asks for
+/// one more validator must not be able to void every result.
+fn result_rules(case: &Case<'_>, reading: &mut Reading<'_>) {
+    for violation in check_result(reading.result, case.handoff, case.binding, case.work_unit) {
+        let Some(code) = rule_code(violation.rule, &violation.pointer) else { continue };
+        let pointer = format!("/predicate/result{}", violation.pointer);
+        reading.refuse(code, &pointer, format!("{}: {}", violation.rule, violation.message));
+    }
+}
+
+pub(crate) fn rule_code(rule: Rule, pointer: &str) -> Option<RefusalCode> {
+    Some(match rule {
+        Rule::V1 => RefusalCode::SchemaInvalid,
+        Rule::P4 | Rule::P6 | Rule::V5 => RefusalCode::WrongManifest,
+        Rule::P5 | Rule::V6 if pointer == "/attempt" => RefusalCode::WrongManifest,
+        Rule::P5 | Rule::P7 | Rule::V6 | Rule::V7 => RefusalCode::WrongWorkUnit,
+        Rule::V9 => RefusalCode::IncompleteChecks,
+        Rule::P8 | Rule::P9 | Rule::V8 | Rule::V11 | Rule::V14 | Rule::V15 | Rule::V16 | Rule::RepeatedCheck => {
+            RefusalCode::Inconsistent
+        }
+        Rule::P10 | Rule::V13 => RefusalCode::SelfVerification,
+        Rule::V12 => RefusalCode::NotIndependent,
+        Rule::V10 | Rule::P1 | Rule::P2 | Rule::P3 | Rule::V3 | Rule::V4 => return None,
+    })
+}
+
+/// The times that the result claims. The schema asserts their form; what still cannot be read is no time.
+fn claimed_times(reading: &mut Reading<'_>) -> Vec<(&'static str, Timestamp)> {
+    let mut times = Vec::new();
+    for name in ["started_at", "finished_at"] {
+        match reading.text(&["result", name]).parse::<Timestamp>() {
+            Ok(time) => times.push((name, time)),
+            Err(error) => {
+                reading.refuse(RefusalCode::SchemaInvalid, &format!("/predicate/result/{name}"), error.to_string());
+            }
+        }
+    }
+    times
+}
+
+/// On the mesh only who holds the seat, in this try and under this lease, may support.
+fn seat(case: &Case<'_>, reading: &mut Reading<'_>, key_id: KeyId) {
+    if case.facts.panel_closed {
+        return;
+    }
+    let (seat, try_no, epoch) =
+        (number(reading.predicate, "seat"), number(reading.predicate, "try"), number(reading.predicate, "epoch"));
+    let held = u32::try_from(seat).ok().filter(|seat| *seat < case.panel).and_then(|seat| case.facts.seats.get(&seat));
+    let holds = held.is_some_and(|held| {
+        held.holder == key_id && u64::from(held.try_no) == try_no && held.epoch == epoch
+    });
+    if !holds {
+        let current = held.map_or_else(
+            || "nobody holds that seat".to_owned(),
+            |held| format!("{} holds it in try {} epoch {}", held.holder, held.try_no, held.epoch),
+        );
+        let message = format!("for seat {seat} try {try_no} epoch {epoch}; {current}");
+        reading.refuse(RefusalCode::StaleEpoch, "/predicate/epoch", message);
+    }
+}
+
+/// The most forgeable channel of the required checks and the weakest isolation of all, against what is asked. A check
+/// that the evidence says nothing of counts as the weakest.
+fn strength(case: &Case<'_>, reading: &mut Reading<'_>) -> (Channel, Isolation) {
+    let checks = reading.predicate.get("checks").and_then(Value::as_array).unwrap_or_default();
+    let word = |check: &Value, name: &str| check.get(name).and_then(Value::as_str).map(str::to_owned);
+    let mut channel = Channel::Data;
+    for id in case.handoff.required_validator_ids() {
+        let check = checks.iter().find(|check| word(check, "id").as_deref() == Some(id));
+        let own = check.and_then(|check| Channel::from_word(&word(check, "channel")?)).unwrap_or(Channel::InProcess);
+        channel = channel.min(own);
+    }
+    let isolation = checks
+        .iter()
+        .map(|check| word(check, "isolation"))
+        .chain([Some(reading.text(&["isolation"]).to_owned())])
+        .map(|word| word.and_then(|word| Isolation::from_word(&word)).unwrap_or(Isolation::None))
+        .min()
+        .unwrap_or(Isolation::None);
+    let wanted = min_isolation(case);
+    if isolation < wanted {
+        let message = format!("isolation {isolation}, at least {wanted} is asked");
+        reading.refuse(RefusalCode::IsolationTooWeak, "/predicate/isolation", message);
+    }
+    if channel < case.policy.min_channel {
+        let message = format!("a required check's result came over {channel}, at least {} is asked", case.policy.min_channel);
+        reading.refuse(RefusalCode::ChannelTooWeak, "/predicate/checks", message);
+    }
+    (channel, isolation)
+}
+
+/// The policy's demand, lifted where the work unit requires a sandbox.
+pub(crate) fn min_isolation(case: &Case<'_>) -> Isolation {
+    let floor = if case.work_unit.sandbox_required() { Isolation::ProcessSandbox } else { Isolation::None };
+    case.policy.min_isolation.max(floor)
+}
+
+/// Claimed times only weaken: ahead of the reception they are not believed, and the earlier of both is the age.
+fn ages(
+    case: &Case<'_>,
+    reading: &mut Reading<'_>,
+    times: &[(&'static str, Timestamp)],
+    received_at: Timestamp,
+    aged_at: Timestamp,
+) {
+    for (name, time) in times {
+        if *time > received_at.plus_seconds(limits::CLOCK_SKEW_SECONDS) {
+            let message = format!("{name} {time} is more than {} s after {received_at}", limits::CLOCK_SKEW_SECONDS);
+            reading.refuse(RefusalCode::ClockSkew, &format!("/predicate/result/{name}"), message);
+        }
+    }
+    let finished = times.iter().find(|(name, _)| *name == "finished_at").map_or(received_at, |(_, time)| *time);
+    let oldest = received_at.min(finished);
+    let age = aged_at.micros_since(oldest);
+    let most = i64::try_from(case.policy.max_age_seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000);
+    if age > most {
+        let message = format!("from {oldest}, older than {} s at {aged_at}", case.policy.max_age_seconds);
+        reading.refuse(RefusalCode::TooOld, "/predicate/result/finished_at", message);
+    }
+}
+
+fn declared(result: &Value) -> Declared {
+    let says = |name: &str| result.at(&["independence", name]).and_then(Value::as_bool);
+    Declared {
+        shared_model_family: says("shared_model_family") == Some(true),
+        shared_runtime: says("shared_runtime") == Some(true),
+        not_independent: says("independent_from_worker") != Some(true),
+    }
+}
+
+fn extra_checks(result: &Value, required: &[String]) -> Vec<String> {
+    let checks = result.get("checks").and_then(Value::as_array).unwrap_or_default();
+    let ids: BTreeSet<&str> = checks.iter().filter_map(|check| check.get("id")?.as_str()).collect();
+    ids.into_iter().filter(|id| !required.iter().any(|known| known == id)).map(str::to_owned).collect()
+}
+
+/// Timed out: status timeout, and every check that ran into its limit (an error without an exit status) has a baseline
+/// run that stays within it. At least one such check, else nothing shows that the candidate is what takes so long.
+fn timed_out_within_limits(predicate: &Value, result: &Value) -> bool {
+    if result.get("status").and_then(Value::as_str) != Some("timeout") {
+        return false;
+    }
+    let checks = predicate.get("checks").and_then(Value::as_array).unwrap_or_default();
+    let mut timed_out = checks
+        .iter()
+        .filter(|check| {
+            let id = check.get("id").and_then(Value::as_str).unwrap_or_default();
+            check.get("limit_ms").is_some() && check.get("exit").is_none() && check_status(result, id) == Some("error")
+        })
+        .peekable();
+    let milliseconds = |check: &Value, name: &str| check.get(name).and_then(Value::as_u64);
+    timed_out.peek().is_some()
+        && timed_out.all(|check| match (milliseconds(check, "baseline_ms"), milliseconds(check, "limit_ms")) {
+            (Some(baseline), Some(limit)) => baseline < limit,
+            _ => false,
+        })
+}

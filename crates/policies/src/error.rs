@@ -1,0 +1,138 @@
+//! Why a policy file or a case cannot be used. Evidence never ends here: what is wrong with evidence is a refusal.
+
+use quorum_schemas::{Digest, SchemaViolation};
+use thiserror::Error;
+
+/// Every error of this crate.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PoliciesError {
+    /// More bytes than [`crate::limits::POLICY_BYTES`].
+    #[error("policy_too_large: the policy has {found} bytes, the limit is {limit}")]
+    TooLarge {
+        /// Bytes found.
+        found: usize,
+        /// Bytes allowed.
+        limit: usize,
+    },
+    /// Not UTF-8 or not TOML.
+    #[error("policy_syntax: {0}")]
+    Syntax(String),
+    /// A key that no policy has.
+    #[error("policy_unknown_key: `{key}` is not a key of a policy{}; remove it", suggest(.suggestion))]
+    UnknownKey {
+        /// The key, with its table.
+        key: String,
+        /// The nearest key that exists.
+        suggestion: Option<String>,
+    },
+    /// A key that every policy needs.
+    #[error("policy_missing_key: `{0}` is missing; add it")]
+    MissingKey(&'static str),
+    /// A key with a value that it cannot have.
+    #[error("policy_value: `{key}` = {found}: {expected}")]
+    Value {
+        /// The key, with its table.
+        key: String,
+        /// The value as the file has it.
+        found: String,
+        /// What would be right.
+        expected: String,
+    },
+    /// No shipped policy of that name.
+    #[error("policy_unknown_name: no shipped policy is called `{name}`{}; the names are {names}", suggest(.suggestion))]
+    UnknownName {
+        /// The name asked for.
+        name: String,
+        /// The nearest name that exists.
+        suggestion: Option<String>,
+        /// All names.
+        names: String,
+    },
+    /// The trust root does not list this policy.
+    #[error("policy_not_admitted: the trust root version {trust_version} does not admit policy {policy}; add its digest with `quorum trust` or use a listed one")]
+    NotAdmitted {
+        /// Digest of the policy's raw bytes.
+        policy: Digest,
+        /// Version of the trust root asked.
+        trust_version: u64,
+    },
+    /// The parts of a case do not belong together.
+    #[error("case_inconsistent: {what} is {found}, the handoff says {expected}")]
+    CaseInconsistent {
+        /// Which part.
+        what: &'static str,
+        /// What the part says.
+        found: String,
+        /// What the handoff binds.
+        expected: String,
+    },
+    /// A panel of no seats, or of more than [`crate::limits::PANEL`].
+    #[error("panel_out_of_range: a panel of {0} seats; it must be 1 to {limit}", limit = crate::limits::PANEL)]
+    PanelOutOfRange(u32),
+    /// More supporters than voices can be counted over.
+    #[error("too_many_supporters: {0} keys support, voices are counted over at most {limit}; give fewer evidence files", limit = crate::limits::PANEL)]
+    TooManySupporters(usize),
+    /// An envelope of which the facts do not say when it was received.
+    #[error("fact_missing: the facts do not say when envelope {0} was received")]
+    FactMissing(Digest),
+    /// Facts about an envelope that is not there: something was withheld.
+    #[error("envelope_missing: the facts name envelope {0}, which was not given")]
+    EnvelopeMissing(Digest),
+    /// Facts of rules that this program does not have.
+    #[error("rules_unknown: the facts are of rules version {found}, this program has {known}")]
+    RulesUnknown {
+        /// Version in the facts.
+        found: u64,
+        /// The only version known.
+        known: u64,
+    },
+    /// A document of ours does not follow its schema.
+    #[error("{document}_schema_invalid: {}", list(.violations))]
+    SchemaInvalid {
+        /// `decision` or `facts`.
+        document: &'static str,
+        /// Every violation.
+        violations: Vec<SchemaViolation>,
+    },
+    /// A document of ours cannot be read.
+    #[error("{document}_malformed: {reason}")]
+    Malformed {
+        /// `decision` or `facts`.
+        document: &'static str,
+        /// What is wrong and where.
+        reason: String,
+    },
+}
+
+impl PoliciesError {
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::TooLarge { .. } => "policy_too_large",
+            Self::Syntax(_) => "policy_syntax",
+            Self::UnknownKey { .. } => "policy_unknown_key",
+            Self::MissingKey(_) => "policy_missing_key",
+            Self::Value { .. } => "policy_value",
+            Self::UnknownName { .. } => "policy_unknown_name",
+            Self::NotAdmitted { .. } => "policy_not_admitted",
+            Self::CaseInconsistent { .. } => "case_inconsistent",
+            Self::PanelOutOfRange(_) => "panel_out_of_range",
+            Self::TooManySupporters(_) => "too_many_supporters",
+            Self::FactMissing(_) => "fact_missing",
+            Self::EnvelopeMissing(_) => "envelope_missing",
+            Self::RulesUnknown { .. } => "rules_unknown",
+            Self::SchemaInvalid { .. } => "document_schema_invalid",
+            Self::Malformed { .. } => "document_malformed",
+        }
+    }
+}
+
+fn suggest(suggestion: &Option<String>) -> String {
+    suggestion.as_ref().map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"))
+}
+
+fn list(violations: &[SchemaViolation]) -> String {
+    violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
