@@ -7,7 +7,7 @@ use quorum_handoff::{Rule, candidate_subject, check_result};
 use quorum_schemas::{Digest, SchemaName, SchemaViolation, Timestamp, Value, validate};
 
 use crate::axes::{Channel, Isolation};
-use crate::verdict::{check_status, verdict};
+use crate::verdict::verdict;
 use crate::voices::Declared;
 use crate::{Case, Refusal, RefusalCode, Verdict, limits};
 
@@ -246,9 +246,8 @@ fn seat(case: &Case<'_>, reading: &mut Reading<'_>, key_id: KeyId) {
     let (seat, try_no, epoch) =
         (number(reading.predicate, "seat"), number(reading.predicate, "try"), number(reading.predicate, "epoch"));
     let held = u32::try_from(seat).ok().filter(|seat| *seat < case.panel).and_then(|seat| case.facts.seats.get(&seat));
-    let holds = held.is_some_and(|held| {
-        held.holder == key_id && u64::from(held.try_no) == try_no && held.epoch == epoch
-    });
+    let holds =
+        held.is_some_and(|held| held.holder == key_id && u64::from(held.try_no) == try_no && held.epoch == epoch);
     if !holds {
         let current = held.map_or_else(
             || "nobody holds that seat".to_owned(),
@@ -283,7 +282,8 @@ fn strength(case: &Case<'_>, reading: &mut Reading<'_>) -> (Channel, Isolation) 
         reading.refuse(RefusalCode::IsolationTooWeak, "/predicate/isolation", message);
     }
     if channel < case.policy.min_channel {
-        let message = format!("a required check's result came over {channel}, at least {} is asked", case.policy.min_channel);
+        let message =
+            format!("a required check's result came over {channel}, at least {} is asked", case.policy.min_channel);
         reading.refuse(RefusalCode::ChannelTooWeak, "/predicate/checks", message);
     }
     (channel, isolation)
@@ -334,20 +334,15 @@ fn extra_checks(result: &Value, required: &[String]) -> Vec<String> {
     ids.into_iter().filter(|id| !required.iter().any(|known| known == id)).map(str::to_owned).collect()
 }
 
-/// Timed out: status timeout, and every check that ran into its limit (an error without an exit status) has a baseline
-/// run that stays within it. At least one such check, else nothing shows that the candidate is what takes so long.
+/// Timed out: status timeout, and every check that ran into its limit has a baseline run that stays within it. At least
+/// one such check, else nothing shows that the candidate is what takes so long.
 fn timed_out_within_limits(predicate: &Value, result: &Value) -> bool {
     if result.get("status").and_then(Value::as_str) != Some("timeout") {
         return false;
     }
     let checks = predicate.get("checks").and_then(Value::as_array).unwrap_or_default();
-    let mut timed_out = checks
-        .iter()
-        .filter(|check| {
-            let id = check.get("id").and_then(Value::as_str).unwrap_or_default();
-            check.get("limit_ms").is_some() && check.get("exit").is_none() && check_status(result, id) == Some("error")
-        })
-        .peekable();
+    let mut timed_out =
+        checks.iter().filter(|check| check.get("timed_out").and_then(Value::as_bool) == Some(true)).peekable();
     let milliseconds = |check: &Value, name: &str| check.get(name).and_then(Value::as_u64);
     timed_out.peek().is_some()
         && timed_out.all(|check| match (milliseconds(check, "baseline_ms"), milliseconds(check, "limit_ms")) {

@@ -50,7 +50,9 @@ pub enum PoliciesError {
         names: String,
     },
     /// The trust root does not list this policy.
-    #[error("policy_not_admitted: the trust root version {trust_version} does not admit policy {policy}; add its digest with `quorum trust` or use a listed one")]
+    #[error(
+        "policy_not_admitted: the trust root version {trust_version} does not admit policy {policy}; add its digest with `quorum trust` or use a listed one"
+    )]
     NotAdmitted {
         /// Digest of the policy's raw bytes.
         policy: Digest,
@@ -73,6 +75,14 @@ pub enum PoliciesError {
     /// More supporters than voices can be counted over.
     #[error("too_many_supporters: {0} keys support, voices are counted over at most {limit}; give fewer evidence files", limit = crate::limits::PANEL)]
     TooManySupporters(usize),
+    /// Nobody signed the manifest, and somebody asks for that.
+    #[error(
+        "worker_unauthenticated: the manifest is not signed by its worker, {asked_by} asks for that; sign it with `manifest --key` or `submit --key`"
+    )]
+    WorkerUnauthenticated {
+        /// `the work unit` or `the policy`.
+        asked_by: &'static str,
+    },
     /// An envelope of which the facts do not say when it was received.
     #[error("fact_missing: the facts do not say when envelope {0} was received")]
     FactMissing(Digest),
@@ -120,6 +130,7 @@ impl PoliciesError {
             Self::CaseInconsistent { .. } => "case_inconsistent",
             Self::PanelOutOfRange(_) => "panel_out_of_range",
             Self::TooManySupporters(_) => "too_many_supporters",
+            Self::WorkerUnauthenticated { .. } => "worker_unauthenticated",
             Self::FactMissing(_) => "fact_missing",
             Self::EnvelopeMissing(_) => "envelope_missing",
             Self::RulesUnknown { .. } => "rules_unknown",

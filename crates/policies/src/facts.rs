@@ -244,8 +244,7 @@ impl TryFrom<Wire> for FactSheet {
         }
         let mut seats = BTreeMap::new();
         for fact in wire.seats {
-            let known =
-                SeatFact { holder: key(&fact.holder)?, try_no: fact.r#try, epoch: fact.epoch, open: fact.open };
+            let known = SeatFact { holder: key(&fact.holder)?, try_no: fact.r#try, epoch: fact.epoch, open: fact.open };
             if seats.insert(fact.seat, known).is_some() {
                 return Err(format!("seat {} is listed twice", fact.seat));
             }

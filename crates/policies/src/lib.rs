@@ -27,9 +27,7 @@ pub use decision::{
     Recommendation, RecordFile, Row, Shared, Standing, Tally,
 };
 pub use error::PoliciesError;
-pub use facts::{
-    Assurance, EarlierAttempt, FactSheet, Facts, RULES_VERSION, Received, SeatFact, WorkerIdentity,
-};
+pub use facts::{Assurance, EarlierAttempt, FactSheet, Facts, RULES_VERSION, Received, SeatFact, WorkerIdentity};
 pub use groups::{Groups, Member};
 pub use policy::{Fraction, Policy};
 pub use refusal::{Refusal, RefusalCode, RefusalKind};

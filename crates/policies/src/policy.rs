@@ -50,7 +50,7 @@ impl FromStr for Fraction {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let term = |text: &str| {
-            let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            let plain = !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit());
             if plain { text.parse().ok().filter(|term| (1..=limits::FRACTION_TERM).contains(term)) } else { None }
         };
         text.split_once('/')
@@ -183,7 +183,11 @@ impl Policy {
             return Err(PoliciesError::Value {
                 key: "panel".to_owned(),
                 found: self.panel.to_string(),
-                expected: format!("a panel has at least `quorum` = {} and at most {} seats", self.quorum, limits::PANEL),
+                expected: format!(
+                    "a panel has at least `quorum` = {} and at most {} seats",
+                    self.quorum,
+                    limits::PANEL
+                ),
             });
         }
         Ok(())
@@ -288,7 +292,11 @@ fn duration(table: &toml::Table, key: &str) -> Result<Option<u64>, PoliciesError
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        digits.parse::<u64>().ok()?.checked_mul(factor).filter(|seconds| (1..=limits::DURATION_SECONDS).contains(seconds))
+        digits
+            .parse::<u64>()
+            .ok()?
+            .checked_mul(factor)
+            .filter(|seconds| (1..=limits::DURATION_SECONDS).contains(seconds))
     });
     parsed.map(Some).ok_or_else(|| {
         value_error(key, found, "a duration: a whole number of s, m, h or d, such as \"30m\", up to ten years")

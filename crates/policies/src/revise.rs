@@ -2,14 +2,38 @@
 
 use quorum_schemas::Timestamp;
 
-use crate::{Case, Decision, PoliciesError};
+use crate::decide::decide_aged;
+use crate::{Case, Decision, Missing, MissingCode, Outcome, PoliciesError, Recommendation, Row};
 
 /// The revision that supersedes `previous`, if the recommendation changes (design section 5, *Afterwards*). It is never
-/// an accept: a new accept needs a new panel.
+/// an accept: a new accept needs a new panel. An accept that evidence now rejects goes to people.
+///
+/// Ages stay those of `previous`: evidence and trust make a revision, not the passing of time. No seat is waited for:
+/// the panel was closed when `previous` was decided.
 ///
 /// # Errors
 /// As [`crate::decide`].
 pub fn revise(case: &Case<'_>, now: Timestamp, previous: &Decision) -> Result<Option<Decision>, PoliciesError> {
-    let _ = (case, now, previous);
-    todo!()
+    let closed = Case { deadline: case.deadline.min(now), ..*case };
+    let Outcome::Decided(mut decision) = decide_aged(&closed, now, previous.facts.now)? else {
+        return Ok(None);
+    };
+    decision.facts.deadline = case.deadline;
+    let withdraws = previous.recommendation == Recommendation::AcceptCandidate;
+    if withdraws && decision.recommendation == Recommendation::RejectCandidate {
+        decision.recommendation = Recommendation::Escalate;
+        decision.row = Row::WithdrawnAndRejected;
+    }
+    if decision.recommendation == previous.recommendation || decision.recommendation == Recommendation::AcceptCandidate
+    {
+        return Ok(None);
+    }
+    if withdraws {
+        let message = "the accept was taken back; a new accept needs a new manifest attempt and its own panel";
+        decision.missing.push(Missing { code: MissingCode::NewPanel, message: message.to_owned() });
+    }
+    decision.revision = previous.revision.saturating_add(1);
+    decision.supersedes = Some(previous.digest());
+    decision.withdraws = withdraws;
+    Ok(Some(*decision))
 }

@@ -1,7 +1,7 @@
 //! The policies that ship with the program.
 
 use crate::policy::nearest;
-use crate::{Policy, PoliciesError};
+use crate::{PoliciesError, Policy};
 
 const FILES: &[(&str, &str)] = &[
     ("local", include_str!("../files/local.toml")),

@@ -43,7 +43,7 @@ pub fn verdict(result: &Value, required: &[String]) -> Verdict {
 }
 
 /// The status of the check `id`.
-pub(crate) fn check_status<'a>(result: &'a Value, id: &str) -> Option<&'a str> {
+fn check_status<'a>(result: &'a Value, id: &str) -> Option<&'a str> {
     let checks = result.get("checks").and_then(Value::as_array)?;
     let check = checks.iter().find(|check| check.get("id").and_then(Value::as_str) == Some(id))?;
     check.get("status").and_then(Value::as_str)

@@ -61,11 +61,12 @@ pub(crate) fn voices(supporters: &[Supporter<'_>], worker: &BTreeMap<String, Str
     supporters.sort_by_key(|supporter| supporter.key_id);
     debug_assert!(supporters.len() <= limits::PANEL as usize);
     let (graph, nodes, worker_node) = relations(&supporters, worker, axes);
-    let worker_neighbours: BTreeSet<KeyId> =
-        graph.neighbors(worker_node).filter_map(|node| graph[node]).collect();
+    let worker_neighbours: BTreeSet<KeyId> = graph.neighbors(worker_node).filter_map(|node| graph[node]).collect();
     let adjacency: Vec<u32> = nodes
         .iter()
-        .map(|node| graph.neighbors(*node).filter(|other| *other != worker_node).fold(0, |mask, o| mask | bit(o.index())))
+        .map(|node| {
+            graph.neighbors(*node).filter(|other| *other != worker_node).fold(0, |mask, o| mask | bit(o.index()))
+        })
         .collect();
     let candidates = nodes
         .iter()
@@ -91,8 +92,7 @@ fn relations(
     axes: &[Axis],
 ) -> (Graph, Vec<NodeIndex>, NodeIndex) {
     let mut graph = Graph::new_undirected();
-    let nodes: Vec<NodeIndex> =
-        supporters.iter().map(|supporter| graph.add_node(Some(supporter.key_id))).collect();
+    let nodes: Vec<NodeIndex> = supporters.iter().map(|supporter| graph.add_node(Some(supporter.key_id))).collect();
     let worker_node = graph.add_node(None);
     for (index, supporter) in supporters.iter().enumerate() {
         for (other_index, other) in supporters.iter().enumerate().skip(index + 1) {

@@ -1,1 +1,228 @@
-//! Filled next.
+//! The why of a decision, as data and as text.
+
+use std::fmt::Write as _;
+
+use quorum_attest::KeyId;
+use quorum_handoff::candidate_subject;
+use quorum_schemas::Timestamp;
+
+use crate::admit::Evidence;
+use crate::decide::Weighed;
+use crate::{
+    Assurance, BoundDocument, Candidate, Case, Decision, FactSheet, Heard, HeardEvidence, Missing, MissingCode,
+    Recommendation, Row, Standing,
+};
+
+/// The decision with everything that led to it.
+pub(crate) fn decision(
+    case: &Case<'_>,
+    now: Timestamp,
+    weighed: &Weighed,
+    row: Row,
+    recommendation: Recommendation,
+) -> Decision {
+    let (handoff, policy, trust) = (case.handoff, case.policy, case.trust);
+    let subject = candidate_subject(case.binding);
+    let bound = |id: &str, version, digest| BoundDocument { id: id.to_owned(), version, digest };
+    let facts =
+        FactSheet { now, panel: case.panel, deadline: case.deadline, worker: case.worker, facts: case.facts.clone() };
+    let required = handoff.required_validator_ids();
+    Decision {
+        schema_version: "0.1".to_owned(),
+        kind: "quorum-decision".to_owned(),
+        recommendation,
+        row,
+        revision: 1,
+        supersedes: None,
+        withdraws: false,
+        handoff_id: handoff.id(),
+        work_unit: bound(handoff.work_unit_id(), handoff.work_unit_version(), handoff.work_unit_digest()),
+        result_manifest: bound(handoff.result_manifest_id(), handoff.attempt(), handoff.result_manifest_digest()),
+        candidate: Candidate {
+            name: subject.name().to_owned(),
+            digest: [(subject.algorithm().to_owned(), subject.hex())].into(),
+        },
+        worker_id: handoff.worker_id().to_owned(),
+        worker_identity: case.worker.as_str().to_owned(),
+        assurance: case.facts.assurance,
+        policy: bound(&policy.id, 1, policy.digest()),
+        trust: bound("trust-root", trust.version(), trust.digest()),
+        rule: weighed.rule.clone(),
+        tally: weighed.tally,
+        voices: weighed.voices.chosen.clone(),
+        heard: weighed.heard.iter().map(|(key, evidence)| heard(weighed, *key, evidence)).collect(),
+        shared: weighed.voices.shared(),
+        refusals: weighed.refusals.clone(),
+        missing: if recommendation == Recommendation::AcceptCandidate { Vec::new() } else { missing(weighed) },
+        unrequired_request: case
+            .binding
+            .requested_validators()
+            .iter()
+            .filter(|id| !required.contains(id))
+            .cloned()
+            .collect(),
+        reissued_seats: case.facts.seats.iter().filter(|(_, seat)| seat.try_no > 1).map(|(seat, _)| *seat).collect(),
+        facts,
+        files: Vec::new(),
+    }
+}
+
+fn heard(weighed: &Weighed, key: KeyId, evidence: &[Evidence]) -> Heard {
+    let signer = &evidence[0].signer;
+    Heard {
+        key_id: key,
+        id: signer.id.clone(),
+        standing: weighed.standing[&key],
+        because: because(weighed, key),
+        attributes: signer.attributes.clone(),
+        evidence: evidence
+            .iter()
+            .map(|evidence| HeardEvidence {
+                envelope: evidence.envelope,
+                verdict: evidence.verdict,
+                seat: evidence.seat,
+                r#try: evidence.try_no,
+                epoch: evidence.epoch,
+                channel: evidence.channel,
+                isolation: evidence.isolation,
+                extra_checks: evidence.extra_checks.clone(),
+            })
+            .collect(),
+    }
+}
+
+/// Why a supporter is no voice: whom it shares what with.
+fn because(weighed: &Weighed, key: KeyId) -> String {
+    let standing = weighed.standing[&key];
+    if !matches!(standing, Standing::SharesWithVoice | Standing::SharesWithWorker) {
+        return String::new();
+    }
+    let mut parts = Vec::new();
+    for (a, b, what) in &weighed.voices.edges {
+        let other = match b {
+            _ if *a != key && *b != Some(key) => continue,
+            None => "the worker".to_owned(),
+            Some(_) if standing == Standing::SharesWithWorker => continue,
+            Some(b) => {
+                let other = if *a == key { *b } else { *a };
+                if !weighed.voices.chosen.contains(&other) {
+                    continue;
+                }
+                name(weighed, other)
+            }
+        };
+        parts.push(format!("{} with {other}", what.join(", ")));
+    }
+    format!("shares {}", parts.join("; "))
+}
+
+fn name(weighed: &Weighed, key: KeyId) -> String {
+    weighed.heard.get(&key).map_or_else(|| key.to_string(), |evidence| evidence[0].signer.id.clone())
+}
+
+/// What stands between the tally and an accept.
+fn missing(weighed: &Weighed) -> Vec<Missing> {
+    let (tally, rule) = (weighed.tally, &weighed.rule);
+    let mut missing = Vec::new();
+    let mut add = |code, message| missing.push(Missing { code, message });
+    if !weighed.has_operator_rule {
+        let (strategy, key) = (&rule.strategy, if rule.strategy == "threshold" { "fraction" } else { "groups" });
+        let message = format!("the work unit asks for strategy {strategy} and the policy has no `{key}`");
+        add(MissingCode::OperatorRule, message);
+    }
+    if tally.s < tally.q {
+        let mut message = format!("{} of {} independent voices", tally.s, tally.q);
+        for key in weighed.heard.keys() {
+            let because = because(weighed, *key);
+            if !because.is_empty() {
+                let _ = write!(message, "; supporter {} {because}", name(weighed, *key));
+            }
+        }
+        add(MissingCode::Voices, message);
+    }
+    if tally.o > tally.tolerate {
+        let message = format!("{} of at most {} objections", tally.o, tally.tolerate);
+        add(MissingCode::Objections, message);
+    }
+    if let Some(fraction) = rule.fraction.filter(|_| !weighed.fraction_holds()) {
+        let message = format!("{} of {} support, at least {fraction} must", tally.s, tally.n);
+        add(MissingCode::Fraction, message);
+    }
+    if let Some(groups) = rule.groups.as_ref().filter(|_| !weighed.groups_hold()) {
+        let have: Vec<&str> = weighed.operators.iter().map(String::as_str).collect();
+        let have = if have.is_empty() { "none".to_owned() } else { have.join(", ") };
+        add(MissingCode::Groups, format!("{} must support, heard from operators: {have}", groups.describe()));
+    }
+    missing
+}
+
+impl Decision {
+    /// The why in words, one fact a line, for people.
+    #[must_use]
+    pub fn why_text(&self) -> String {
+        let mut text = String::new();
+        if self.assurance == Assurance::Local {
+            text.push_str("1 local verifier, not independent of this machine\n");
+        }
+        let tally = self.tally;
+        let _ = writeln!(text, "{}: {}", self.recommendation, self.row_text());
+        if self.withdraws {
+            let _ = writeln!(text, "revision {} withdraws an earlier accept_candidate", self.revision);
+        }
+        let _ = writeln!(
+            text,
+            "tally: s={} voices, o={} objections, a={} others, n={}; needed q={}, tolerate={}",
+            tally.s, tally.o, tally.a, tally.n, tally.q, tally.tolerate
+        );
+        for heard in &self.heard {
+            let _ = write!(text, "heard: {} ({})", heard.id, heard.standing);
+            if !heard.because.is_empty() {
+                let _ = write!(text, " {}", heard.because);
+            }
+            for evidence in &heard.evidence {
+                let _ = write!(
+                    text,
+                    "; {} by {} over {}, isolation {}",
+                    evidence.verdict, evidence.envelope, evidence.channel, evidence.isolation
+                );
+            }
+            text.push('\n');
+        }
+        for refusal in &self.refusals {
+            let place = if refusal.pointer.is_empty() { "/" } else { &refusal.pointer };
+            let (kind, code) = (refusal.kind, refusal.code);
+            let _ = writeln!(text, "refused ({kind}): {code} {} at {place}: {}", refusal.envelope, refusal.message);
+        }
+        for missing in &self.missing {
+            let _ = writeln!(text, "missing: {}", missing.message);
+        }
+        if self.relies_on_in_process() {
+            text.push_str("in_process: the candidate's own process reported a result; it could have forged it\n");
+        }
+        if !self.unrequired_request.is_empty() {
+            let ids = self.unrequired_request.join(", ");
+            let _ = writeln!(text, "unrequired_request: the worker also asked for {ids}; not counted");
+        }
+        text
+    }
+
+    fn row_text(&self) -> String {
+        let tally = self.tally;
+        match self.row {
+            Row::QuorumMet => format!(
+                "{} independent voices support ({} needed), {} objections ({} borne)",
+                tally.s, tally.q, tally.o, tally.tolerate
+            ),
+            Row::NoOperatorRule => format!("strategy {} without a rule in the policy", self.rule.strategy),
+            Row::SupportAndObjection => format!("{} voices support and {} keys object", tally.s, tally.o),
+            Row::RejectQuorumMet => {
+                format!("{} keys object ({} needed), nobody supports", tally.o, self.rule.reject_quorum)
+            }
+            Row::ExhaustsVerifiers => {
+                "exhausts_verifiers: verifiers timed out where their baseline does not".to_owned()
+            }
+            Row::NotEnough => format!("{} of {} independent voices", tally.s, tally.q),
+            Row::WithdrawnAndRejected => format!("the accept is taken back, and {} keys object", tally.o),
+        }
+    }
+}
