@@ -42,11 +42,19 @@ impl TrustDraft {
     /// Adds an entry.
     ///
     /// # Errors
-    /// [`AttestError::DuplicatePublicKey`], [`AttestError::DuplicateId`] and the checks of an entry; the draft is then
-    /// unchanged.
+    /// As [`TrustDraft::add_all`].
     pub fn add(&mut self, entry: Entry) -> Result<(), AttestError> {
+        self.add_all([entry])
+    }
+
+    /// Adds entries, all or none; the whole root is checked once.
+    ///
+    /// # Errors
+    /// [`AttestError::DuplicatePublicKey`], [`AttestError::DuplicateId`], [`AttestError::TooMany`] and the checks of an
+    /// entry; the draft is then unchanged.
+    pub fn add_all(&mut self, entries: impl IntoIterator<Item = Entry>) -> Result<(), AttestError> {
         self.edit(|payload| {
-            payload.entries.push(entry);
+            payload.entries.extend(entries);
             Ok(())
         })
     }

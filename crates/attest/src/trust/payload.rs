@@ -76,7 +76,7 @@ impl Payload {
 
     fn read(value: &Value) -> Result<Self, AttestError> {
         let list = |name: &str| value.get(name).and_then(Value::as_array).unwrap_or_default();
-        let root_keys = list("root_keys").iter().map(|key| read_key(key)).collect::<Result<_, _>>()?;
+        let root_keys = list("root_keys").iter().map(read_key).collect::<Result<_, _>>()?;
         let entries = list("entries").iter().map(read_entry).collect::<Result<_, _>>()?;
         let policies = list("policies").iter().map(read_parsed).collect::<Result<_, _>>()?;
         Ok(Self {
