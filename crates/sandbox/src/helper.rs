@@ -8,6 +8,8 @@ use crate::SandboxError;
 
 /// `argv[0]` by which a program knows that it is to be the helper.
 pub(crate) const MARKER: &str = "quorum-sandbox-init";
+/// `argv[0]` of the escape attempts of the probe.
+pub(crate) const PROBE_MARKER: &str = "quorum-sandbox-probe";
 
 static NAMED: OnceLock<PathBuf> = OnceLock::new();
 static OURSELVES: AtomicBool = AtomicBool::new(false);
@@ -34,15 +36,12 @@ pub(crate) fn find() -> Result<PathBuf, SandboxError> {
         return Ok(PathBuf::from("/proc/self/exe"));
     }
     let exe = std::env::current_exe().map_err(|error| SandboxError::Helper(error.to_string()))?;
-    exe.ancestors()
-        .skip(1)
-        .take(2)
-        .map(|folder| folder.join(MARKER))
-        .find(|candidate| candidate.is_file())
-        .ok_or_else(|| {
+    exe.ancestors().skip(1).take(2).map(|folder| folder.join(MARKER)).find(|candidate| candidate.is_file()).ok_or_else(
+        || {
             SandboxError::Helper(format!(
                 "{} did not call init_main first in its main, and no {MARKER} is beside it; call one or use_helper",
                 exe.display()
             ))
-        })
+        },
+    )
 }

@@ -20,6 +20,7 @@ mod report;
 mod run;
 mod spec;
 mod sys;
+mod view;
 mod wire;
 
 pub use error::SandboxError;

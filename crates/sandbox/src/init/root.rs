@@ -1,0 +1,187 @@
+//! The command's view of the file system: the host's, read-only, with masks and exceptions.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::path::{Path, PathBuf};
+
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+
+use super::{StepError, class_step, step};
+use crate::wire::{Description, View, ViewKind};
+use crate::{limits, sys};
+
+/// Where the new root is attached before it becomes the root. Everything that is needed from the old one has been
+/// opened by then.
+const BASE: &str = "/tmp";
+const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
+const QUIET: u64 = sys::ATTR_NO_SETUID | sys::ATTR_NO_DEVICES;
+
+/// Builds the view and enters it. With a mapping (root) the result is a writable `/proc` directory through which the
+/// command's own user namespace can be described; the attached one is read-only.
+pub(crate) fn build(
+    description: &Description,
+    mapping: Option<&OwnedFd>,
+    layers: &mut Vec<String>,
+) -> Result<Option<OwnedFd>, StepError> {
+    let nothing: Option<&str> = None;
+    class_step("mount-private", mount(nothing, "/", nothing, MsFlags::MS_REC | MsFlags::MS_PRIVATE, nothing))?;
+    let whole = class_step("open-tree", sys::open_tree(Path::new("/")))?;
+    let mut changes: Vec<(&View, Option<OwnedFd>)> = Vec::new();
+    let mut owners_mapped = true;
+    for view in &description.view {
+        let tree = match view.kind {
+            ViewKind::ReadOnly | ViewKind::Writable => {
+                let (tree, mapped) = exception(view, mapping, description.uid)?;
+                owners_mapped &= mapped;
+                Some(tree)
+            }
+            ViewKind::Masked | ViewKind::Private => None,
+        };
+        changes.push((view, tree));
+    }
+    let devices: Vec<(&str, OwnedFd)> = DEVICES
+        .into_iter()
+        .filter_map(|name| Some((name, sys::open_tree(&Path::new("/dev").join(name)).ok()?)))
+        .collect();
+    class_step("mount-read-only", sys::restrict_tree(&whole, sys::ATTR_READ_ONLY | QUIET))?;
+    class_step("mount-root", sys::move_mount(&whole, Path::new(BASE)))?;
+    let proc_dir = class_step("mount-proc", mount_proc(mapping.is_some() || nix::unistd::geteuid().is_root()))?;
+    class_step("mount-dev", mount_dev(devices))?;
+    class_step("mount-sys", mask(&under_base(Path::new("/sys"))))?;
+    // A mask hides what is below it, and an exception below a mask is seen again: the deeper path is applied later.
+    changes.sort_by_key(|(view, _)| view.path.components().count());
+    for (view, tree) in &changes {
+        let name = format!("view {}", view.path.display());
+        class_step(&name, apply(view, tree.as_ref()))?;
+    }
+    for (view, _) in changes.iter().filter(|(view, _)| view.kind == ViewKind::Masked) {
+        let _ = sys::restrict_path(&under_base(&view.path), sys::ATTR_READ_ONLY);
+    }
+    class_step("pivot-root", enter())?;
+    layers.extend(["mount-ro-recursive", "private-tmp", "private-dev", "fresh-proc"].map(str::to_owned));
+    if mapping.is_some() && owners_mapped {
+        layers.push("owners-mapped".to_owned());
+    }
+    Ok(proc_dir)
+}
+
+fn under_base(path: &Path) -> PathBuf {
+    Path::new(BASE).join(path.strip_prefix("/").unwrap_or(path))
+}
+
+/// A detached copy of the host's tree at the path, and whether its owners are shown through the mapping.
+fn exception(view: &View, mapping: Option<&OwnedFd>, uid: u32) -> Result<(OwnedFd, bool), StepError> {
+    let name = format!("view {}", view.path.display());
+    let tree = step(&name, sys::open_tree(&view.path))?;
+    let mapped = mapping.is_some_and(|userns| sys::map_owners(&tree, userns).is_ok());
+    let writable = view.kind == ViewKind::Writable;
+    if writable && !mapped && nix::unistd::geteuid().is_root() {
+        // The file system cannot show owners through a mapping: the throwaway folder becomes the command's own.
+        step(&name, give_away(&view.path, uid, 0))?;
+    }
+    let attributes = if writable { QUIET } else { QUIET | sys::ATTR_READ_ONLY };
+    class_step(&name, sys::restrict_tree(&tree, attributes))?;
+    Ok((tree, mapped))
+}
+
+fn give_away(path: &Path, uid: u32, depth: u32) -> io::Result<()> {
+    std::os::unix::fs::lchown(path, Some(uid), Some(uid))?;
+    if depth < 256 && path.symlink_metadata()?.is_dir() {
+        for entry in fs::read_dir(path)? {
+            give_away(&entry?.path(), uid, depth + 1)?;
+        }
+    }
+    Ok(())
+}
+
+fn tmpfs(target: &Path, mode: u32, flags: MsFlags) -> io::Result<()> {
+    let options = format!("mode={mode:o},size={}", limits::TMPFS_BYTES);
+    Ok(mount(Some("tmpfs"), target, Some("tmpfs"), flags, Some(options.as_str()))?)
+}
+
+fn mask(target: &Path) -> io::Result<()> {
+    tmpfs(target, 0o755, MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC)
+}
+
+fn mount_proc(keep_writable: bool) -> io::Result<Option<OwnedFd>> {
+    let target = under_base(Path::new("/proc"));
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    let nothing: Option<&str> = None;
+    mount(Some("proc"), &target, Some("proc"), flags, nothing)?;
+    let mut kept = None;
+    if keep_writable {
+        kept = Some(sys::duplicate_high(fs::File::open(&target)?.as_fd())?);
+        mount(Some("proc"), &target, Some("proc"), flags, nothing)?;
+    }
+    sys::restrict_path(&target, sys::ATTR_READ_ONLY)?;
+    Ok(kept)
+}
+
+fn mount_dev(devices: Vec<(&str, OwnedFd)>) -> io::Result<()> {
+    let dev = under_base(Path::new("/dev"));
+    tmpfs(&dev, 0o755, MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC)?;
+    for (name, node) in devices {
+        let target = dev.join(name);
+        fs::write(&target, b"")?;
+        sys::restrict_tree(&node, sys::ATTR_NO_SETUID | sys::ATTR_NO_EXEC)?;
+        sys::move_mount(node, &target)?;
+    }
+    for (name, target) in [
+        ("fd", "/proc/self/fd"),
+        ("stdin", "/proc/self/fd/0"),
+        ("stdout", "/proc/self/fd/1"),
+        ("stderr", "/proc/self/fd/2"),
+    ] {
+        symlink(target, dev.join(name))?;
+    }
+    let shared = dev.join("shm");
+    fs::create_dir(&shared)?;
+    sys::restrict_path(&dev, sys::ATTR_READ_ONLY)?;
+    tmpfs(&shared, 0o1777, MsFlags::MS_NOSUID | MsFlags::MS_NODEV)
+}
+
+fn apply(view: &View, tree: Option<&OwnedFd>) -> io::Result<()> {
+    let target = under_base(&view.path);
+    match (view.kind, tree) {
+        (ViewKind::Masked, _) if target.is_dir() => mask(&target),
+        (ViewKind::Masked, _) => {
+            let nothing = sys::open_tree(&under_base(Path::new("/dev/null")))?;
+            sys::restrict_tree(&nothing, sys::ATTR_READ_ONLY)?;
+            sys::move_mount(nothing, &target)
+        }
+        (ViewKind::Private, _) => tmpfs(&target, 0o1777, MsFlags::MS_NOSUID | MsFlags::MS_NODEV),
+        (ViewKind::ReadOnly | ViewKind::Writable, Some(tree)) => {
+            place_for(&target, &view.path)?;
+            sys::move_mount(tree, &target)
+        }
+        (ViewKind::ReadOnly | ViewKind::Writable, None) => Err(io::Error::from_raw_os_error(nix::libc::EINVAL)),
+    }
+}
+
+/// Below a mask the place does not exist yet.
+fn place_for(target: &Path, original: &Path) -> io::Result<()> {
+    if target.symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    if original.is_dir() || !target_is_file(original) {
+        return fs::DirBuilder::new().recursive(true).mode(0o755).create(target);
+    }
+    if let Some(parent) = target.parent() {
+        fs::DirBuilder::new().recursive(true).mode(0o755).create(parent)?;
+    }
+    fs::write(target, b"")
+}
+
+fn target_is_file(original: &Path) -> bool {
+    original.metadata().is_ok_and(|found| !found.is_dir())
+}
+
+fn enter() -> io::Result<()> {
+    nix::unistd::chdir(BASE)?;
+    nix::unistd::pivot_root(".", ".")?;
+    umount2(".", MntFlags::MNT_DETACH)?;
+    nix::unistd::chdir("/")?;
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! The process sandbox: namespaces around a process 1 of ours, whose end is the end of everything in it.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::waitpid;
+use nix::unistd::{ForkResult, Pid, getegid, geteuid, pipe2};
+
+use super::plain::report_end;
+use super::{Job, StepError, class_step, root, step, target, wait_for};
+use crate::sys;
+use crate::wire::{self, Message};
+
+const NAMESPACES: CloneFlags = CloneFlags::CLONE_NEWNS
+    .union(CloneFlags::CLONE_NEWPID)
+    .union(CloneFlags::CLONE_NEWNET)
+    .union(CloneFlags::CLONE_NEWIPC)
+    .union(CloneFlags::CLONE_NEWUTS);
+
+/// Runs the command; returns when process 1 of its namespace, hence everything in it, has been reaped.
+pub(crate) fn supervise(job: &Job) -> Result<(), StepError> {
+    let mut layers = Vec::new();
+    // Without a core, a ptrace or a /proc view from processes of the same user.
+    step("dumpable", nix::sys::prctl::set_dumpable(false))?;
+    let mapping = enter_namespaces(job, &mut layers)?;
+    let process_one = match class_step("fork", sys::fork())? {
+        ForkResult::Child => std::process::exit(process_one(job, mapping.as_ref(), layers)),
+        ForkResult::Parent { child } => child,
+    };
+    drop(mapping);
+    let watched = step("pidfd", sys::pidfd(process_one))?;
+    if step("poll", wait_for(&watched, &job.control))? {
+        let _ = kill(process_one, Signal::SIGKILL);
+    }
+    // The kernel reaps the whole namespace before the end of its process 1 can be waited for.
+    step("reap", waitpid(process_one, None))?;
+    wire::report(&job.control, &Message::Quiesced);
+    Ok(())
+}
+
+/// As root: namespaces owned by the host, and the mapping that shows root's files as the command's own. Else: a user
+/// namespace in which we are the command's user, with capabilities that reach nothing outside.
+fn enter_namespaces(job: &Job, layers: &mut Vec<String>) -> Result<Option<OwnedFd>, StepError> {
+    let mapping = if geteuid().is_root() {
+        // Not every host allows it; then the writable folders change their owner instead.
+        let mapping = owner_mapping(job.description.uid).ok();
+        class_step("unshare", unshare(NAMESPACES))?;
+        mapping
+    } else {
+        let (uid, gid) = (geteuid(), getegid());
+        class_step("unshare", unshare(NAMESPACES | CloneFlags::CLONE_NEWUSER))?;
+        // The maps are written through /proc/self, which belongs to root while we are not dumpable.
+        step("dumpable", nix::sys::prctl::set_dumpable(true))?;
+        class_step("uid-map", target::write_maps(std::path::Path::new("/proc/self"), job.description.uid, uid, gid))?;
+        step("dumpable", nix::sys::prctl::set_dumpable(false))?;
+        layers.push("userns".to_owned());
+        None
+    };
+    layers.extend(["pidns", "netns", "ipcns", "utsns"].map(str::to_owned));
+    Ok(mapping)
+}
+
+/// Process 1: builds the view, starts the command, reaps, tells how the command ended, and ends.
+fn process_one(job: &Job, mapping: Option<&OwnedFd>, mut layers: Vec<String>) -> i32 {
+    let started = prepare(job, mapping, &mut layers).and_then(|proc_dir| match class_step("fork", sys::fork())? {
+        ForkResult::Child => {
+            if let Err(error) = target::become_nobody(job, proc_dir.as_ref(), &mut layers) {
+                error.report(&job.control);
+                std::process::exit(126);
+            }
+            target::become_command(job, &layers)
+        }
+        ForkResult::Parent { child } => Ok(child),
+    });
+    match started {
+        Ok(command) => reap_until(job, command),
+        Err(error) => {
+            error.report(&job.control);
+            1
+        }
+    }
+}
+
+fn prepare(job: &Job, mapping: Option<&OwnedFd>, layers: &mut Vec<String>) -> Result<Option<OwnedFd>, StepError> {
+    step("pdeathsig", nix::sys::prctl::set_pdeathsig(Signal::SIGKILL))?;
+    let _ = nix::unistd::sethostname("sandbox");
+    root::build(&job.description, mapping, layers)
+}
+
+fn reap_until(job: &Job, command: Pid) -> i32 {
+    loop {
+        match waitpid(None, None) {
+            Ok(status) if status.pid() == Some(command) => {
+                report_end(job, status);
+                return 0;
+            }
+            Ok(_) | Err(nix::errno::Errno::EINTR) => {}
+            Err(_) => return 1,
+        }
+    }
+}
+
+/// A user namespace whose mapping exchanges root and the command's user, for mounts that show owners through it.
+fn owner_mapping(uid: u32) -> io::Result<OwnedFd> {
+    let (ready_read, ready_write) = pipe2(nix::fcntl::OFlag::O_CLOEXEC)?;
+    let (done_read, done_write) = pipe2(nix::fcntl::OFlag::O_CLOEXEC)?;
+    let child = match sys::fork()? {
+        ForkResult::Child => {
+            drop((ready_read, done_write));
+            let entered = unshare(CloneFlags::CLONE_NEWUSER).is_ok();
+            let _ = nix::unistd::write(&ready_write, &[u8::from(entered)]);
+            let _ = nix::unistd::read(&done_read, &mut [0; 1]);
+            std::process::exit(0);
+        }
+        ForkResult::Parent { child } => child,
+    };
+    drop((ready_write, done_read));
+    let mut entered = [0; 1];
+    let result = nix::unistd::read(ready_read.as_fd(), &mut entered).map_err(io::Error::from).and_then(|_| {
+        if entered != [1] {
+            return Err(io::Error::from_raw_os_error(nix::libc::EPERM));
+        }
+        let map = format!("0 {uid} 1\n1 1 {}\n{uid} 0 1\n{} {} {}\n", uid - 1, uid + 1, uid + 1, u32::MAX - uid - 1);
+        std::fs::write(format!("/proc/{child}/uid_map"), &map)?;
+        std::fs::write(format!("/proc/{child}/gid_map"), &map)?;
+        let namespace = std::fs::File::open(format!("/proc/{child}/ns/user"))?;
+        sys::duplicate_high(namespace.as_fd())
+    });
+    drop(done_write);
+    let _ = waitpid(child, None);
+    result
+}

@@ -1,0 +1,4 @@
+//! Real commands in the real sandbox.
+
+mod basics;
+mod support;
