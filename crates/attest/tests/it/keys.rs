@@ -18,7 +18,7 @@ fn rfc_8410_private_and_public_key() {
     assert_eq!(*key.to_pkcs8_pem(), RFC_8410_V1, "we write version 1, as every tool reads it");
     let with_public = SigningKey::from_pkcs8_pem(RFC_8410_V2).unwrap();
     assert_eq!(with_public.public(), key.public());
-    let error = SigningKey::from_pkcs8_pem(&RFC_8410_V2.replace("GbY9", "GbY9").replace("ZuE=", "ZuA=")).unwrap_err();
+    let error = SigningKey::from_pkcs8_pem(&RFC_8410_V2.replace("ZuE=", "ZuA=")).unwrap_err();
     assert_eq!(error.code(), "key_malformed", "a public half of another key");
 }
 

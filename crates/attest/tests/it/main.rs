@@ -1,4 +1,5 @@
 //! Tests of quorum-attest through its public API.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on shall panic, also in its helpers")]
 
 mod authenticate;
 mod crypto;

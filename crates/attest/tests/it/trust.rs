@@ -90,7 +90,7 @@ fn a_spoiled_payload_is_refused_also_when_the_root_key_signs_it() {
         (
             "unsorted root keys",
             Box::new(move |p| {
-                let mut keys = vec![key(1).public(), key(50).public()];
+                let mut keys = [key(1).public(), key(50).public()];
                 keys.sort();
                 p["root_keys"] = keys.iter().rev().map(|key| key.spki_base64()).collect();
             }),
