@@ -1,0 +1,8 @@
+//! Tests of schemas, one binary.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod canonical;
+mod differential;
+mod golden;
+mod parsing;
+mod schemas;
