@@ -1,13 +1,20 @@
 //! One connection as one user.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use async_nats::jetstream;
+use async_nats::{ConnectErrorKind, ConnectOptions, Event, ServerError};
 use serde::Deserialize;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
+use tokio::time::Instant;
 
 use crate::{MeshError, limits};
+
+/// Denials kept for callers that have not looked yet.
+const DENIALS: usize = 64;
 
 /// The `[nats]` table of every daemon's configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -49,7 +56,37 @@ impl Credentials {
     /// # Errors
     /// `file_unreadable`, `credentials_exposed` (others may read it), `credentials_malformed`.
     pub fn load(path: &Path) -> Result<Self, MeshError> {
-        todo!("{path:?}")
+        let unreadable =
+            |error: std::io::Error| MeshError::FileUnreadable { path: path.into(), reason: error.to_string() };
+        let mode = std::fs::metadata(path).map_err(unreadable)?.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(MeshError::CredentialsExposed { path: path.into(), mode });
+        }
+        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        Self::parse(&text).map_err(|reason| MeshError::CredentialsMalformed { path: path.into(), reason })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let (mut user, mut password) = (None, None);
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            // The reason never repeats the line: it may hold the password.
+            let wrong = |what: &str| format!("line {}: {what}", number + 1);
+            let (key, value) = line.split_once('=').ok_or_else(|| wrong("no `=`"))?;
+            let value = value.trim().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+            let value = value
+                .filter(|v| !v.is_empty() && !v.contains(['"', '\\']))
+                .ok_or_else(|| wrong("not a plain quoted text"))?;
+            let slot = match key.trim() {
+                "user" => &mut user,
+                "password" => &mut password,
+                _ => return Err(wrong("unknown key")),
+            };
+            if slot.replace(value.to_owned()).is_some() {
+                return Err(wrong("the key stands twice"));
+            }
+        }
+        let user = user.ok_or("`user` is missing")?;
+        Ok(Self { user, password: password.ok_or("`password` is missing")? })
     }
 
     /// Writes a credentials file, mode 0600; replaces nothing.
@@ -57,7 +94,10 @@ impl Credentials {
     /// # Errors
     /// `file_unreadable` if it cannot be created.
     pub fn save(&self, path: &Path) -> Result<(), MeshError> {
-        todo!("{path:?}")
+        let failed = |error: std::io::Error| MeshError::FileUnreadable { path: path.into(), reason: error.to_string() };
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
+        let text = format!("user = \"{}\"\npassword = \"{}\"\n", self.user, self.password);
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
     }
 }
 
@@ -71,10 +111,11 @@ impl std::fmt::Debug for Credentials {
 #[derive(Debug, Clone)]
 pub struct Mesh {
     pub(crate) client: async_nats::Client,
-    pub(crate) js: jetstream::Context,
-    pub(crate) user: String,
-    pub(crate) url: String,
+    user: String,
+    /// The server's texts of refused subjects, as they arrive.
     pub(crate) denials: broadcast::Sender<String>,
+    /// How often the connection was made; a change means that what was in flight may be lost.
+    pub(crate) connections: watch::Receiver<u64>,
 }
 
 impl Mesh {
@@ -83,7 +124,26 @@ impl Mesh {
     /// # Errors
     /// `connect_failed`, `server_too_old`.
     pub async fn connect(url: &str, credentials: &Credentials, patience: Duration) -> Result<Self, MeshError> {
-        todo!("{url} {credentials:?} {patience:?}")
+        let (denials, _) = broadcast::channel(DENIALS);
+        let (counter, connections) = watch::channel(0);
+        let deadline = Instant::now() + patience;
+        let client = loop {
+            match options(credentials, denials.clone(), counter.clone()).connect(url).await {
+                Ok(client) => break client,
+                Err(error) => {
+                    let final_answer = matches!(
+                        error.kind(),
+                        ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation
+                    );
+                    if final_answer || Instant::now() >= deadline {
+                        return Err(MeshError::ConnectFailed { url: url.to_owned(), reason: error.to_string() });
+                    }
+                    tokio::time::sleep(limits::RECONNECT).await;
+                }
+            }
+        };
+        check_version(url, &client.server_info().version)?;
+        Ok(Self { client, user: credentials.user.clone(), denials, connections })
     }
 
     /// Connects as the `[nats]` table says.
@@ -111,6 +171,89 @@ impl Mesh {
     /// # Errors
     /// `broker` if the server did not take the rest.
     pub async fn close(self) -> Result<(), MeshError> {
-        todo!()
+        self.client.drain().await.map_err(|error| MeshError::broker("close", error))
+    }
+}
+
+fn options(
+    credentials: &Credentials,
+    denials: broadcast::Sender<String>,
+    counter: watch::Sender<u64>,
+) -> ConnectOptions {
+    ConnectOptions::with_user_and_password(credentials.user.clone(), credentials.password.clone())
+        .name(format!("quorum {}", credentials.user))
+        .custom_inbox_prefix(format!("_INBOX.{}", credentials.user))
+        .connection_timeout(limits::ACK_TIMEOUT)
+        .max_reconnects(None)
+        .reconnect_delay_callback(|_| limits::RECONNECT)
+        .event_callback(move |event| {
+            match &event {
+                Event::Connected => counter.send_modify(|count| *count += 1),
+                // Nobody waiting for a denial is not an error.
+                Event::ServerError(ServerError::Other(text)) => drop(denials.send(text.clone())),
+                _ => {}
+            }
+            tracing::debug!(%event, "broker");
+            std::future::ready(())
+        })
+}
+
+fn check_version(url: &str, version: &str) -> Result<(), MeshError> {
+    let mut numbers = version.split(['.', '-', '+']).map(|part| part.parse::<u64>().unwrap_or(0));
+    let found = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    if found >= limits::MINIMUM_SERVER {
+        return Ok(());
+    }
+    Err(MeshError::ServerTooOld {
+        url: url.to_owned(),
+        found: version.to_owned(),
+        minimum: limits::MINIMUM_SERVER_TEXT,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn design_6_servers_below_2_12_are_refused() {
+        for (version, admitted) in [
+            ("2.9.10", false),
+            ("2.11.11", false),
+            ("2.12.0", true),
+            ("2.15.1-beta.1", true),
+            ("3.0.0", true),
+            ("", false),
+        ] {
+            assert_eq!(check_version("nats://x", version).is_ok(), admitted, "{version}");
+        }
+    }
+
+    #[test]
+    fn design_11_credentials_file_is_strict_and_its_errors_never_repeat_it() {
+        let good = Credentials::parse("user = \"worker-a\"\npassword = \"p=q\"\n").unwrap();
+        assert_eq!((good.user(), good.password()), ("worker-a", "p=q"));
+        for bad in [
+            "",
+            "user = \"a\"",
+            "user = \"a\"\npassword = secret",
+            "user = \"a\"\npassword = \"secret\"\npassword = \"secret\"",
+            "user = \"a\"\npassword = \"secret\"\nhost = \"secret\"",
+        ] {
+            let reason = Credentials::parse(bad).unwrap_err();
+            assert!(!reason.contains("secret"), "{reason}");
+        }
+        assert!(!format!("{good:?}").contains("p=q"));
+    }
+
+    #[test]
+    fn design_4_credentials_file_is_written_0600_and_read_only_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.credentials");
+        Credentials::new("u", "p").save(&path).unwrap();
+        assert_eq!(Credentials::load(&path).unwrap().password(), "p");
+        assert_eq!(Credentials::new("u", "q").save(&path).unwrap_err().code(), "file_unreadable");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        assert_eq!(Credentials::load(&path).unwrap_err().code(), "credentials_exposed");
     }
 }

@@ -1,11 +1,17 @@
-//! Durable consumers and scans.
+//! Durable consumers, live subscriptions and dead letters.
 
-use async_nats::jetstream::consumer::pull;
-use bytes::Bytes;
-use quorum_schemas::{Digest, Timestamp};
 use std::time::Duration;
 
-use crate::{Mesh, MeshError, Place, StreamName};
+use async_nats::Subscriber;
+use bytes::Bytes;
+use futures::StreamExt as _;
+use quorum_schemas::{Digest, Timestamp};
+use serde_json::{Value as Json, json};
+use tokio::time::Instant;
+
+use crate::read::absent;
+use crate::request::lost;
+use crate::{Mesh, MeshError, Place, StreamName, limits, provision, token};
 
 /// A message as the stream holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +49,8 @@ pub struct Delivery {
     pub stored: Stored,
     /// How often it was delivered, this time included. Never a try number.
     pub delivered: u64,
-    message: async_nats::jetstream::Message,
+    mesh: Mesh,
+    reply: String,
 }
 
 impl Delivery {
@@ -52,23 +59,23 @@ impl Delivery {
     /// # Errors
     /// `timed_out`: the message may come again.
     pub async fn ack(&self) -> Result<(), MeshError> {
-        todo!()
+        self.mesh.request(&self.reply, None, Bytes::from_static(b"+ACK"), limits::ACK_TIMEOUT).await.map(drop)
     }
 
     /// Gives it back; it comes again after `delay`.
     ///
     /// # Errors
-    /// `broker`.
+    /// `closed`.
     pub async fn nak(&self, delay: Duration) -> Result<(), MeshError> {
-        todo!("{delay:?}")
+        self.say(format!("-NAK {{\"delay\": {}}}", delay.as_nanos())).await
     }
 
     /// Says that the work on it goes on; resets the 30 s.
     ///
     /// # Errors
-    /// `broker`.
+    /// `closed`.
     pub async fn progress(&self) -> Result<(), MeshError> {
-        todo!()
+        self.say("+WPI".to_owned()).await
     }
 
     /// Ends it for good; the caller has recorded why.
@@ -76,34 +83,151 @@ impl Delivery {
     /// # Errors
     /// `timed_out`.
     pub async fn term(&self) -> Result<(), MeshError> {
-        todo!()
+        self.mesh.request(&self.reply, None, Bytes::from_static(b"+TERM"), limits::ACK_TIMEOUT).await.map(drop)
     }
 
     /// Whether this is the last delivery that the consumer makes.
     #[must_use]
     pub fn last(&self) -> bool {
-        self.delivered >= crate::limits::MAX_DELIVER.unsigned_abs()
+        self.delivered >= limits::MAX_DELIVER.unsigned_abs()
+    }
+
+    async fn say(&self, text: String) -> Result<(), MeshError> {
+        self.mesh.client.publish(self.reply.clone(), text.into()).await.map_err(|_| MeshError::Closed)
     }
 }
 
-/// The deliveries of one durable consumer, rebuilt on missed heartbeats and after reconnects.
+/// The deliveries of one durable consumer. A pull that shows no sign of life for two heartbeats, or whose connection
+/// was made anew, is built again.
+#[derive(Debug)]
 pub struct Deliveries {
     mesh: Mesh,
     stream: StreamName,
     durable: String,
     batch: usize,
-    pull: Option<pull::Stream>,
+    pull: Option<Pull>,
+}
+
+/// One standing pull request.
+#[derive(Debug)]
+struct Pull {
+    subscriber: Subscriber,
+    connections: tokio::sync::watch::Receiver<u64>,
+    /// Messages that the request may still bring.
+    left: usize,
+    alive_until: Instant,
+}
+
+/// What came out of a pull.
+enum Sign {
+    Message(async_nats::Message),
+    Heartbeat,
+    /// The request has ended; make another one.
+    Over,
 }
 
 impl Deliveries {
     /// The next delivery; waits for ever. Cancel-safe.
     ///
     /// # Errors
-    /// `permission_denied`, `not_found` (no such consumer: run `quorum mesh apply`), `closed`; everything else is
-    /// bridged by rebuilding.
+    /// `permission_denied`, `not_found` (no such consumer: run `quorum mesh apply`); all else is bridged by pulling
+    /// anew.
     pub async fn next(&mut self) -> Result<Delivery, MeshError> {
-        todo!()
+        loop {
+            let Some(pull) = &mut self.pull else {
+                match self.request().await {
+                    Ok(pull) => self.pull = Some(pull),
+                    Err(error @ (MeshError::PermissionDenied { .. } | MeshError::NotFound(_))) => return Err(error),
+                    Err(error) => {
+                        tracing::warn!(%error, consumer = self.durable, "pull failed, trying again");
+                        tokio::time::sleep(limits::RECONNECT).await;
+                    }
+                }
+                continue;
+            };
+            match pull.next().await {
+                Sign::Heartbeat => {}
+                Sign::Over => self.pull = None,
+                Sign::Message(message) => {
+                    if pull.left == 0 {
+                        self.pull = None;
+                    }
+                    match self.delivery(message) {
+                        Some(delivery) => return Ok(delivery),
+                        None => {
+                            tracing::warn!(consumer = self.durable, "a delivery without its reply subject, skipped")
+                        }
+                    }
+                }
+            }
+        }
     }
+
+    async fn request(&self) -> Result<Pull, MeshError> {
+        let object = format!("{}.{}", self.stream.as_str(), self.durable);
+        let info = self.mesh.api(&format!("$JS.API.CONSUMER.INFO.{object}"), &Json::Null).await?;
+        info.map_err(|error| absent(&object, &error))?;
+        let mut connections = self.mesh.connections.clone();
+        connections.borrow_and_update();
+        let inbox = self.mesh.client.new_inbox();
+        let subscriber = self.mesh.client.subscribe(inbox.clone()).await.map_err(|_| MeshError::Closed)?;
+        let body = json!({
+            "batch": self.batch,
+            "expires": nanos(limits::PULL_EXPIRES),
+            "idle_heartbeat": nanos(limits::HEARTBEAT),
+        });
+        let subject = format!("$JS.API.CONSUMER.MSG.NEXT.{object}");
+        let publish = self.mesh.client.publish_with_reply(subject, inbox, body.to_string().into());
+        publish.await.map_err(|_| MeshError::Closed)?;
+        Ok(Pull { subscriber, connections, left: self.batch, alive_until: Instant::now() + limits::HEARTBEAT * 2 })
+    }
+
+    fn delivery(&self, message: async_nats::Message) -> Option<Delivery> {
+        let reply = message.reply?.to_string();
+        let (delivered, sequence, time) = acknowledgement_subject(&reply)?;
+        let stored = Stored {
+            subject: message.subject.to_string(),
+            sequence,
+            received_at: Timestamp::from_micros(time.div_euclid(1_000)),
+            body: message.payload,
+        };
+        Some(Delivery { stored, delivered, mesh: self.mesh.clone(), reply })
+    }
+}
+
+impl Pull {
+    async fn next(&mut self) -> Sign {
+        tokio::select! {
+            biased;
+            message = self.subscriber.next() => {
+                let Some(message) = message else { return Sign::Over };
+                self.alive_until = Instant::now() + limits::HEARTBEAT * 2;
+                match message.status.map(|status| status.as_u16()) {
+                    None => {
+                        self.left = self.left.saturating_sub(1);
+                        Sign::Message(message)
+                    }
+                    Some(100) => Sign::Heartbeat,
+                    // 404, 408 (expired), 409 (consumer deleted, leadership change), 503 (no JetStream).
+                    Some(_) => Sign::Over,
+                }
+            }
+            () = lost(&mut self.connections) => Sign::Over,
+            () = tokio::time::sleep_until(self.alive_until) => Sign::Over,
+        }
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Delivery count, stream sequence and time in nanoseconds of `$JS.ACK.[<domain>.<account>.]<stream>.<consumer>.
+/// <delivered>.<stream sequence>.<consumer sequence>.<time>.<pending>[.<token>]`.
+fn acknowledgement_subject(reply: &str) -> Option<(u64, u64, i64)> {
+    let tokens: Vec<&str> = reply.strip_prefix("$JS.ACK.")?.split('.').collect();
+    let numbers = if tokens.len() == 7 { tokens.get(2..)? } else { tokens.get(4..)? };
+    Some((numbers.first()?.parse().ok()?, numbers.get(1)?.parse().ok()?, numbers.get(3)?.parse().ok()?))
 }
 
 impl Mesh {
@@ -112,68 +236,65 @@ impl Mesh {
     /// # Errors
     /// `id_empty`, `id_too_long`.
     pub fn offers(&self, verifier: &str) -> Result<Deliveries, MeshError> {
-        todo!("{verifier}")
+        let durable = provision::offers_consumer(&token::encode(verifier)?);
+        Ok(Deliveries { mesh: self.clone(), stream: StreamName::Offers, durable, batch: 1, pull: None })
     }
 
     /// The coordinators' consumer of a stream: WORK, RESULTS or EVIDENCE. Replicas share it.
     #[must_use]
     pub fn intake(&self, stream: StreamName) -> Deliveries {
-        todo!("{stream:?}")
-    }
-
-    /// Every message of `stream` from sequence `from` (1 = all) whose subject matches `filter` (`None` = all), in
-    /// order, until the stream's end at the time of the call. For coordinator and auditor.
-    ///
-    /// # Errors
-    /// `permission_denied`, `timed_out`, `broker`.
-    pub async fn scan(&self, stream: StreamName, filter: Option<&str>, from: u64) -> Result<Vec<Stored>, MeshError> {
-        todo!("{stream:?} {filter:?} {from}")
+        let durable = provision::COORDINATOR_CONSUMER.to_owned();
+        Deliveries { mesh: self.clone(), stream, durable, batch: limits::INTAKE_BATCH, pull: None }
     }
 
     /// Messages as they are published, for live pages and waiting clients; nothing is replayed and nothing is
     /// promised: pair it with [`Mesh::read`].
     ///
     /// # Errors
-    /// `broker`.
+    /// `closed`, `permission_denied`.
     pub async fn watch(&self, filter: &str) -> Result<Watch, MeshError> {
-        todo!("{filter}")
+        Ok(Watch { subscriber: self.subscribe(filter, None).await? })
     }
 
-    /// The stream's clock minus this machine's, and the last sequence of `stream`, by asking the server.
+    /// Messages that a consumer gave up on, as the server announces them. For coordinators.
     ///
     /// # Errors
-    /// `permission_denied`, `timed_out`.
-    pub async fn last_sequence(&self, stream: StreamName) -> Result<u64, MeshError> {
-        todo!("{stream:?}")
-    }
-
-    /// The server's clock now, read from its answer to a stream inquiry.
-    ///
-    /// # Errors
-    /// `permission_denied`, `timed_out`.
-    pub async fn server_time(&self) -> Result<Timestamp, MeshError> {
-        todo!()
-    }
-
-    /// Messages that a consumer of the coordinators gave up on, as the server announces them.
-    ///
-    /// # Errors
-    /// `broker`.
+    /// `closed`, `permission_denied`.
     pub async fn dead_letters(&self) -> Result<DeadLetters, MeshError> {
-        todo!()
+        let subscriber = self.subscribe("$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>", Some("coordinators")).await?;
+        Ok(DeadLetters { mesh: self.clone(), subscriber })
+    }
+
+    /// Subscribes and waits until the server has either taken or refused it.
+    pub(crate) async fn subscribe(&self, subject: &str, queue: Option<&str>) -> Result<Subscriber, MeshError> {
+        let mut denials = self.denials.subscribe();
+        let subscriber = match queue {
+            None => self.client.subscribe(subject.to_owned()).await,
+            Some(queue) => self.client.queue_subscribe(subject.to_owned(), queue.to_owned()).await,
+        };
+        let subscriber = subscriber.map_err(|_| MeshError::Closed)?;
+        // A round trip on the same connection: a refusal would have come before its answer.
+        self.round_trip().await?;
+        let quoted = format!("\"{subject}\"");
+        while let Ok(server) = denials.try_recv() {
+            if server.contains(&quoted) {
+                return Err(MeshError::PermissionDenied { subject: subject.to_owned(), server });
+            }
+        }
+        Ok(subscriber)
     }
 }
 
 /// A live subscription.
 #[derive(Debug)]
 pub struct Watch {
-    subscriber: async_nats::Subscriber,
+    subscriber: Subscriber,
 }
 
 impl Watch {
-    /// The next subject and body. Cancel-safe.
+    /// The next subject and body. Cancel-safe. None once the connection is closed.
     pub async fn next(&mut self) -> Option<(String, Bytes)> {
-        todo!()
+        self.subscriber.next().await.map(|message| (message.subject.to_string(), message.payload))
     }
 }
 
@@ -181,7 +302,7 @@ impl Watch {
 #[derive(Debug)]
 pub struct DeadLetters {
     mesh: Mesh,
-    subscriber: async_nats::Subscriber,
+    subscriber: Subscriber,
 }
 
 /// One message that no delivery could finish.
@@ -189,6 +310,8 @@ pub struct DeadLetters {
 pub struct DeadLetter {
     /// Consumer that gave up.
     pub consumer: String,
+    /// Stream and sequence of the message.
+    pub sequence: (String, u64),
     /// The message, if it could be read.
     pub stored: Option<Stored>,
     /// How often it was delivered.
@@ -196,8 +319,43 @@ pub struct DeadLetter {
 }
 
 impl DeadLetters {
-    /// The next one. Cancel-safe.
+    /// The next one. None once the connection is closed.
     pub async fn next(&mut self) -> Option<DeadLetter> {
-        todo!()
+        loop {
+            let message = self.subscriber.next().await?;
+            let Ok(advisory) = serde_json::from_slice::<Json>(&message.payload) else { continue };
+            let (Some(stream), Some(sequence)) = (advisory["stream"].as_str(), advisory["stream_seq"].as_u64()) else {
+                continue;
+            };
+            let name = StreamName::ALL.into_iter().find(|name| name.as_str() == stream);
+            let stored = match name {
+                Some(name) => self.mesh.at_sequence(name, sequence).await.unwrap_or(None),
+                None => None,
+            };
+            return Some(DeadLetter {
+                consumer: advisory["consumer"].as_str().unwrap_or_default().to_owned(),
+                sequence: (stream.to_owned(), sequence),
+                stored,
+                deliveries: advisory["deliveries"].as_u64().unwrap_or_default(),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn design_6_deliveries_read_both_forms_of_the_acknowledgement_subject() {
+        for (subject, wanted) in [
+            ("$JS.ACK.S.c.3.7.9.1700000000000000123.4", Some((3, 7, 1_700_000_000_000_000_123))),
+            ("$JS.ACK._.hash.S.c.3.7.9.17.4", Some((3, 7, 17))),
+            ("$JS.ACK.hub.hash.S.c.3.7.9.17.4.token", Some((3, 7, 17))),
+            ("_INBOX.x", None),
+            ("$JS.ACK.S.c.x.7.9.17.4", None),
+        ] {
+            assert_eq!(acknowledgement_subject(subject), wanted, "{subject}");
+        }
     }
 }

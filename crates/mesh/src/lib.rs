@@ -20,6 +20,8 @@ pub mod streams;
 pub mod token;
 
 mod error;
+mod read;
+mod request;
 
 pub use audit::AuditRecord;
 pub use blobs::{BlobRef, BlobRole};

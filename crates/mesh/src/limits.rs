@@ -50,3 +50,18 @@ pub const PULL_EXPIRES: Duration = Duration::from_secs(30);
 
 /// Largest body of a lease request or reply.
 pub const LEASE_BYTES: usize = 4096;
+
+/// Pause between two attempts to reach the server.
+pub const RECONNECT: Duration = Duration::from_millis(100);
+
+/// How long a publication is tried again while the server is away or restarting; create-only subjects make it safe.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Messages of one pull of a coordinator: all of them are handled well within [`ACK_WAIT`].
+pub const INTAKE_BATCH: usize = 32;
+
+/// Unacknowledged messages of one consumer; far more than one pull, so that poison never blocks what comes behind it.
+pub const MAX_ACK_PENDING: i64 = 1000;
+
+/// Room for the headers of a message beside its body.
+pub const HEADER_BYTES: u64 = 64 * 1024;

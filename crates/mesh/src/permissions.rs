@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::{Credentials, MeshError, token};
+use crate::place::ROOT;
+use crate::{Credentials, MeshError, StreamName, limits, provision, streams, token};
 
 /// What a user of the broker may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -79,7 +80,7 @@ pub fn user_name(role: UserRole, id: &str) -> Result<String, MeshError> {
 /// Where the server listens and stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerSettings {
-    /// Port on 127.0.0.1; 0 lets the server choose.
+    /// Port on 127.0.0.1.
     pub port: u16,
     /// Monitoring port on 127.0.0.1.
     pub http_port: Option<u16>,
@@ -87,14 +88,179 @@ pub struct ServerSettings {
     pub store_dir: PathBuf,
     /// Server name.
     pub name: String,
-    /// Bytes of file store; at least [`crate::streams::reserved_bytes`].
+    /// Bytes of file store; at least [`streams::reserved_bytes`].
     pub max_file: i64,
 }
 
-/// The configuration file of a loopback nats-server with exactly these users.
+impl ServerSettings {
+    /// A server on this port with its store there and the sizes that `mesh apply` reserves.
+    #[must_use]
+    pub fn local(port: u16, http_port: Option<u16>, store_dir: PathBuf) -> Self {
+        Self { port, http_port, store_dir, name: "quorum".to_owned(), max_file: streams::reserved_bytes() * 5 / 4 }
+    }
+}
+
+/// The subjects that a role may publish and subscribe to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Permissions {
+    /// Publishable subjects.
+    pub publish: Vec<String>,
+    /// Subscribable subjects.
+    pub subscribe: Vec<String>,
+    /// Whether it may answer the requests that reach it.
+    pub answers: bool,
+}
+
+/// Exactly what a user may do; everything else is denied.
+///
+/// # Errors
+/// `id_empty`, `id_too_long`.
+pub fn permissions(user: &MeshUser) -> Result<Permissions, MeshError> {
+    let id = token::encode(&user.id)?;
+    let (publish, subscribe) = match user.role {
+        UserRole::Worker => (
+            [own(&["result.@.>", "blob.worker.@.>"], &id), gets(&["result.@.>", "blob.worker.@.>"], &id), public()]
+                .concat(),
+            live(),
+        ),
+        UserRole::Author => {
+            ([own(&["work.>", "blob.author.@.>"], &id), gets(&["blob.author.@.>"], &id), public()].concat(), live())
+        }
+        UserRole::Verifier => {
+            let consumer = provision::offers_consumer(&id);
+            let writes = ["evidence.@.>", "blob.verifier.@.>", "lease.@.>"];
+            let reads = ["evidence.@.>", "blob.verifier.@.>", "blob.worker.>", "blob.author.>"];
+            ([own(&writes, &id), gets(&reads, &id), public(), consumes(StreamName::Offers, &consumer)].concat(), live())
+        }
+        UserRole::Coordinator => {
+            let mut publish = own(&["handoff.*", "offer.>", "decision.>", "audit.>", "blob.coordinator.@.>"], &id);
+            publish.push(format!("$KV.{}.>", streams::LEASE_BUCKET));
+            publish.extend(reads_all());
+            publish
+                .extend(provision::INTAKE.iter().flat_map(|stream| consumes(*stream, provision::COORDINATOR_CONSUMER)));
+            let mut subscribe = live();
+            subscribe.push(format!("{ROOT}.lease.>"));
+            subscribe.push("$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>".to_owned());
+            (publish, subscribe)
+        }
+        UserRole::Auditor => (reads_all(), vec![format!("{ROOT}.>")]),
+        UserRole::Provisioner => (vec!["$JS.API.>".to_owned()], Vec::new()),
+    };
+    let mut permissions = Permissions { publish, subscribe, answers: user.role == UserRole::Coordinator };
+    permissions.subscribe.push(format!("_INBOX.{}.>", user.credentials.user()));
+    Ok(permissions)
+}
+
+/// Subjects below the root; `@` is the user's own token.
+fn own(subjects: &[&str], id: &str) -> Vec<String> {
+    subjects.iter().map(|subject| format!("{ROOT}.{}", subject.replace('@', id))).collect()
+}
+
+/// Reading the last message of a subject of these.
+fn gets(subjects: &[&str], id: &str) -> Vec<String> {
+    let stream_of = |subject: &str| {
+        let first = subject.split('.').next()?;
+        StreamName::ALL.into_iter().find(|stream| stream.filter() == format!("{ROOT}.{first}.>"))
+    };
+    let streams = subjects.iter().filter_map(|subject| stream_of(subject));
+    let pairs = streams.zip(own(subjects, id));
+    pairs.map(|(stream, subject)| format!("$JS.API.DIRECT.GET.{}.{subject}", stream.as_str())).collect()
+}
+
+/// What every participant may read: work, handoffs and decisions.
+fn public() -> Vec<String> {
+    gets(&["work.>", "handoff.>", "decision.>"], "")
+}
+
+/// What every participant may watch live.
+fn live() -> Vec<String> {
+    own(&["work.>", "handoff.>", "decision.>", "audit.refusal.*"], "")
+}
+
+/// Everything can be read, nothing is changed by it.
+fn reads_all() -> Vec<String> {
+    let streams = StreamName::ALL.iter();
+    streams
+        .flat_map(|stream| {
+            let name = stream.as_str();
+            [
+                format!("$JS.API.STREAM.INFO.{name}"),
+                format!("$JS.API.DIRECT.GET.{name}"),
+                format!("$JS.API.DIRECT.GET.{name}.>"),
+            ]
+        })
+        .collect()
+}
+
+/// Pulling from one durable consumer and acknowledging to it.
+fn consumes(stream: StreamName, consumer: &str) -> Vec<String> {
+    let object = format!("{}.{consumer}", stream.as_str());
+    vec![
+        format!("$JS.API.CONSUMER.INFO.{object}"),
+        format!("$JS.API.CONSUMER.MSG.NEXT.{object}"),
+        format!("$JS.ACK.{object}.>"),
+        format!("$JS.ACK.*.*.{object}.>"),
+    ]
+}
+
+/// The configuration file of a loopback nats-server with exactly these users. It holds passwords: write it 0600.
 ///
 /// # Errors
 /// `id_empty`, `id_too_long`.
 pub fn server_config(settings: &ServerSettings, users: &[MeshUser]) -> Result<String, MeshError> {
-    todo!("{settings:?} {users:?}")
+    let mut text = String::from("# Written by `quorum mesh config`; holds passwords, keep it 0600.\n");
+    let mut line = |depth: usize, content: &str| {
+        text.push_str(&"  ".repeat(depth));
+        text.push_str(content);
+        text.push('\n');
+    };
+    line(0, &format!("listen: \"127.0.0.1:{}\"", settings.port));
+    if let Some(port) = settings.http_port {
+        line(0, &format!("http: \"127.0.0.1:{port}\""));
+    }
+    line(0, &format!("server_name: {}", quoted(&settings.name)));
+    line(0, &format!("max_payload: {}", limits::MESSAGE_BYTES + limits::HEADER_BYTES));
+    line(0, "jetstream {");
+    line(1, &format!("store_dir: {}", quoted(&settings.store_dir.to_string_lossy())));
+    line(1, "# An acknowledgement means that the message is on the disk.");
+    line(1, "sync_interval: always");
+    line(1, "max_mem: 67108864");
+    line(1, &format!("max_file: {}", settings.max_file));
+    line(0, "}");
+    line(0, "accounts {");
+    line(1, "SYS { users: [] }");
+    line(1, "IDKMESH {");
+    line(2, "jetstream: enabled");
+    line(2, "users: [");
+    for user in users {
+        let allowed = permissions(user)?;
+        let credentials = &user.credentials;
+        line(
+            3,
+            &format!(
+                "{{ user: {}, password: {}, permissions {{",
+                quoted(credentials.user()),
+                quoted(credentials.password())
+            ),
+        );
+        line(4, &format!("publish {{ allow: [{}] }}", list(&allowed.publish)));
+        line(4, &format!("subscribe {{ allow: [{}] }}", list(&allowed.subscribe)));
+        if allowed.answers {
+            line(4, "allow_responses: { max: 1, expires: \"1m\" }");
+        }
+        line(3, "} }");
+    }
+    line(2, "]");
+    line(1, "}");
+    line(0, "}");
+    line(0, "system_account: SYS");
+    Ok(text)
+}
+
+fn list(subjects: &[String]) -> String {
+    subjects.iter().map(|subject| quoted(subject)).collect::<Vec<_>>().join(", ")
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -131,8 +131,12 @@ impl Place {
     pub fn parse(subject: &str) -> Result<Self, MeshError> {
         let unknown = || MeshError::SubjectUnknown(subject.to_owned());
         let digest = |hex: &str| Digest::from_hex(hex).map_err(|_| unknown());
-        let tokens: Vec<&str> =
-            subject.strip_prefix(ROOT).and_then(|rest| rest.strip_prefix('.')).ok_or_else(unknown)?.split('.').collect();
+        let tokens: Vec<&str> = subject
+            .strip_prefix(ROOT)
+            .and_then(|rest| rest.strip_prefix('.'))
+            .ok_or_else(unknown)?
+            .split('.')
+            .collect();
         let d = token::decode;
         let place = match tokens.as_slice() {
             ["work", work, version] => Self::Work { work: d(work)?, version: version.parse().map_err(|_| unknown())? },

@@ -1,1 +1,13 @@
-//! Real nats-server processes and whole meshes for the demo and the tests.
+//! Real nats-server processes and whole meshes of real daemons, for the demo, the tests and the chaos runs.
+
+mod error;
+mod ports;
+mod process;
+mod server;
+
+pub mod limits;
+
+pub use error::TestkitError;
+pub use ports::free_port;
+pub use process::Process;
+pub use server::{NatsServer, find_nats_server};
