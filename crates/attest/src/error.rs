@@ -49,6 +49,18 @@ pub enum AttestError {
         /// What it signed.
         predicate_type: PredicateType,
     },
+    /// A document that names somebody else than its signer as its author.
+    #[error("id_mismatch: {pointer} is `{found}`, the key is of {role} `{id}`; sign with the key of `{found}`")]
+    IdMismatch {
+        /// JSON Pointer in the statement.
+        pointer: String,
+        /// Who stands there.
+        found: String,
+        /// Role of the signer.
+        role: Role,
+        /// Id of the signer.
+        id: String,
+    },
     /// The signature is not one of this key over these bytes.
     #[error(
         "bad_signature: the signature of {key_id} does not verify; the bytes were changed or signed by another key"
@@ -253,6 +265,7 @@ impl AttestError {
             Self::WrongType { .. } => "wrong_type",
             Self::UnknownSigner { .. } => "unknown_signer",
             Self::WrongRole { .. } => "wrong_role",
+            Self::IdMismatch { .. } => "id_mismatch",
             Self::BadSignature { .. } => "bad_signature",
             Self::KeyNotValidThen { .. } => "key_not_valid_then",
             Self::KeyRevoked { .. } => "key_revoked",

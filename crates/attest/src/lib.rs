@@ -5,6 +5,7 @@
 //! [`TrustRoot`], or into a typed refusal. Nothing else builds an [`Authentic`].
 
 mod authenticate;
+mod authorise;
 mod dsse;
 mod error;
 mod keys;
@@ -14,6 +15,7 @@ mod statement;
 mod trust;
 
 pub use authenticate::{Authentic, authenticate};
+pub use authorise::sign_statement;
 pub use dsse::{Envelope, PAYLOAD_TYPE, TRUST_PAYLOAD_TYPE, pae, sign};
 pub use error::AttestError;
 pub use keys::{KeyId, PublicKey, SigningKey};
