@@ -12,10 +12,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use quorum_schemas::Digest;
+use tempfile::TempDir;
 
 use self::locate::{Located, Places};
 use crate::GateError;
-use crate::git::{ObjectId, Objects, Repository, file_at};
+use crate::candidate::scratch;
+use crate::git::{ObjectId, Objects, Repository, file_at, materialise};
 
 /// Reads control files under the rules of this module.
 pub(crate) struct ControlFiles {
@@ -118,6 +120,31 @@ impl ControlFiles {
             }
         }
         Ok(bytes)
+    }
+
+    /// The folder of a control file, for the files that it names itself: the one on disk, or the control ref's, written
+    /// to a directory that lives as long as the second value.
+    ///
+    /// # Errors
+    /// As [`ControlFiles::read`]; `git_*`.
+    pub(crate) fn folder_of(
+        &mut self,
+        option: &'static str,
+        path: &Path,
+    ) -> Result<(Option<PathBuf>, Option<TempDir>), GateError> {
+        let wrong = |source| GateError::Read { path: path.to_owned(), source };
+        match (self.places.locate(option, path)?, &mut self.reference) {
+            (Located::Repository(inside), Some((commit, objects))) => {
+                let scratch = scratch()?;
+                materialise(objects, commit, scratch.path())?;
+                let folder = scratch.path().join(inside.parent().unwrap_or(Path::new("")));
+                Ok((Some(folder), Some(scratch)))
+            }
+            _ => {
+                let absolute = std::path::absolute(path).map_err(wrong)?;
+                Ok((absolute.parent().map(Path::to_owned), None))
+            }
+        }
     }
 
     /// Refuses a place inside the candidate; nothing is read.

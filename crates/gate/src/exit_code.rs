@@ -1,5 +1,7 @@
 //! The exit codes of the product, as one public type.
 
+use quorum_policies::Recommendation;
+
 /// How a `quorum` process ends. The numbers are a promise: scripts and CI jobs branch on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -47,6 +49,17 @@ impl ExitCode {
             Self::Infrastructure => 5,
             Self::WorkerDocument => 6,
             Self::Interrupted => 130,
+        }
+    }
+}
+
+impl From<Recommendation> for ExitCode {
+    fn from(recommendation: Recommendation) -> Self {
+        match recommendation {
+            Recommendation::AcceptCandidate => Self::Accept,
+            Recommendation::RejectCandidate => Self::Reject,
+            Recommendation::InsufficientEvidence => Self::Insufficient,
+            Recommendation::Escalate => Self::Escalate,
         }
     }
 }

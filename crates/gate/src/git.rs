@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 pub(crate) use materialise::{file_at, materialise};
-pub(crate) use objects::{ObjectId, Objects};
+pub(crate) use objects::{Kind, ObjectId, Objects};
 
 use crate::GateError;
 

@@ -1,0 +1,220 @@
+//! The candidate as a directory that checks may read, and what names it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use quorum_handoff::CandidateReference;
+use quorum_schemas::Digest;
+use quorum_verifier::bundle;
+use tempfile::TempDir;
+
+use crate::control::ControlFiles;
+use crate::git::{self, Repository};
+use crate::{GateError, limits};
+
+/// Where the candidate comes from.
+#[derive(Debug, Clone)]
+pub enum CandidateSource {
+    /// `--candidate PATH [--baseline PATH]`.
+    Path {
+        /// A directory, or one file, which is a directory with that one file.
+        candidate: PathBuf,
+        /// What the work started from.
+        baseline: Option<PathBuf>,
+    },
+    /// `--git REPO --base REF --head SHA`.
+    Git(GitSource),
+}
+
+/// A candidate that is a commit.
+#[derive(Debug, Clone)]
+pub struct GitSource {
+    /// The repository.
+    pub repository: PathBuf,
+    /// The branch that the candidate is for.
+    pub base: String,
+    /// The full id of the candidate's commit.
+    pub head: String,
+    /// Where control files inside the repository are read; the tip of `base` if absent.
+    pub control_ref: Option<String>,
+    /// `OWNER/REPO#N`: makes the candidate a pull request instead of a bundle.
+    pub pull_request: Option<String>,
+}
+
+/// A candidate on disk.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    /// The directory that checks read.
+    pub(crate) root: PathBuf,
+    /// The directory that the work started from.
+    pub(crate) baseline: Option<PathBuf>,
+    /// The commit that the work started from, where git knows it.
+    pub(crate) source_revision: Option<String>,
+    /// The commit that the candidate is, where it is one.
+    pub(crate) head: Option<String>,
+    /// The commit object of a pull request's head, without its header.
+    pub(crate) head_commit: Option<Vec<u8>>,
+    pull_request: Option<(String, u64)>,
+    /// The single file, where the candidate was named as one.
+    single: Option<PathBuf>,
+    _scratch: Option<TempDir>,
+}
+
+impl Candidate {
+    /// Puts the candidate on disk and gives the rules under which control files are read beside it.
+    ///
+    /// # Errors
+    /// `candidate_missing`, `baseline_in_candidate`, `pull_request_malformed`, `git_*`, `cannot_read`, `cannot_write`.
+    pub(crate) fn open(source: &CandidateSource) -> Result<(Self, ControlFiles), GateError> {
+        match source {
+            CandidateSource::Path { candidate, baseline } => from_path(candidate, baseline.as_deref()),
+            CandidateSource::Git(source) => from_git(source),
+        }
+    }
+
+    /// What a manifest that we build says about the candidate: the pull request, the file, or the bundle.
+    ///
+    /// # Errors
+    /// `candidate_unusable` for a tree that no bundle can hold.
+    pub(crate) fn reference(&self) -> Result<CandidateReference, GateError> {
+        if let (Some((repository, number)), Some(head)) = (&self.pull_request, &self.head) {
+            return Ok(CandidateReference::PullRequest {
+                repository: repository.clone(),
+                number: *number,
+                head_sha: head.clone(),
+            });
+        }
+        let (locator, digest, media_type) = match &self.single {
+            Some(name) => {
+                let path = self.root.join(name);
+                let bytes = fs::read(&path).map_err(|source| GateError::Read { path, source })?;
+                (name.to_string_lossy().into_owned(), Digest::of(&bytes), None)
+            }
+            None => {
+                let digest = bundle::zip_dir_digest(&self.root).map_err(|error| {
+                    GateError::worker("candidate_unusable", format!("the candidate cannot be bundled: {error}"))
+                })?;
+                ("candidate.zip".to_owned(), digest, Some("application/zip".to_owned()))
+            }
+        };
+        Ok(CandidateReference::Bundle { locator, digest, media_type })
+    }
+}
+
+fn from_path(path: &Path, baseline: Option<&Path>) -> Result<(Candidate, ControlFiles), GateError> {
+    let control = ControlFiles::beside_candidate(path)?;
+    let resolved = |path: &Path| {
+        path.canonicalize().map_err(|source| GateError::Read { path: path.to_owned(), source })
+    };
+    let found = resolved(path)?;
+    let baseline = match baseline {
+        None => None,
+        Some(baseline) => {
+            control.output("--baseline", baseline)?;
+            let root = resolved(baseline)?;
+            if !root.is_dir() {
+                return Err(GateError::control(
+                    "baseline_not_a_directory",
+                    format!("--baseline {} is not a directory", baseline.display()),
+                ));
+            }
+            if root.starts_with(&found) || found.starts_with(&root) {
+                return Err(GateError::control(
+                    "baseline_in_candidate",
+                    format!("--baseline {} and the candidate lie in each other", baseline.display()),
+                ));
+            }
+            Some(root)
+        }
+    };
+    let (root, single, scratch) = if found.is_dir() {
+        (found, None, None)
+    } else {
+        let (root, name, scratch) = lone_file(&found)?;
+        (root, Some(name), Some(scratch))
+    };
+    let candidate = Candidate {
+        root,
+        baseline,
+        source_revision: None,
+        head: None,
+        head_commit: None,
+        pull_request: None,
+        single,
+        _scratch: scratch,
+    };
+    Ok((candidate, control))
+}
+
+/// A directory with a copy of one file, which then is the whole candidate.
+fn lone_file(file: &Path) -> Result<(PathBuf, PathBuf, TempDir), GateError> {
+    let wrong = |path: &Path| {
+        let path = path.to_owned();
+        move |source| GateError::Write { path, source }
+    };
+    if !file.is_file() {
+        return Err(GateError::control(
+            "candidate_missing",
+            format!("{} is neither a directory nor a file", file.display()),
+        ));
+    }
+    let name = PathBuf::from(file.file_name().unwrap_or_default());
+    let scratch = scratch()?;
+    let root = scratch.path().join("candidate");
+    fs::create_dir(&root).map_err(wrong(&root))?;
+    fs::copy(file, root.join(&name)).map_err(wrong(&root))?;
+    Ok((root, name, scratch))
+}
+
+fn from_git(source: &GitSource) -> Result<(Candidate, ControlFiles), GateError> {
+    let pull_request = source.pull_request.as_deref().map(pull_request).transpose()?;
+    let head: git::ObjectId = source.head.parse()?;
+    let repository = Repository::open(&source.repository)?;
+    let head = repository.commit("--head", head.as_str())?;
+    let base = repository.commit("--base", &source.base)?;
+    let control = match &source.control_ref {
+        Some(reference) => repository.commit("--control-ref", reference)?,
+        None => base.clone(),
+    };
+    let merge_base = repository.merge_base(&base, &head)?;
+    let scratch = scratch()?;
+    let mut objects = repository.objects()?;
+    let mut place = |name: &str, commit: &git::ObjectId| {
+        let path = scratch.path().join(name);
+        fs::create_dir(&path).map_err(|source| GateError::Write { path: path.clone(), source })?;
+        git::materialise(&mut objects, commit, &path)?;
+        Ok::<_, GateError>(path)
+    };
+    let root = place("candidate", &head)?;
+    let baseline = place("baseline", &merge_base)?;
+    let candidate = Candidate {
+        root,
+        baseline: Some(baseline),
+        source_revision: Some(merge_base.to_string()),
+        head_commit: Some(objects.read(&head, git::Kind::Commit, limits::TREE_OBJECT)?),
+        head: Some(head.to_string()),
+        pull_request,
+        single: None,
+        _scratch: Some(scratch),
+    };
+    Ok((candidate, ControlFiles::from_reference(&repository, control)?))
+}
+
+fn pull_request(text: &str) -> Result<(String, u64), GateError> {
+    let parsed = text.rsplit_once('#').and_then(|(repository, number)| {
+        let named = |part: &str| {
+            !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
+        };
+        let (owner, name) = repository.split_once('/')?;
+        let number: u64 = number.parse().ok().filter(|number| *number > 0)?;
+        (named(owner) && named(name)).then(|| (repository.to_owned(), number))
+    });
+    parsed.ok_or_else(|| GateError::control("pull_request_malformed", format!("--pr `{text}` is not OWNER/REPO#NUMBER")))
+}
+
+/// A directory that vanishes with the run.
+pub(crate) fn scratch() -> Result<TempDir, GateError> {
+    tempfile::Builder::new().prefix("quorum-gate-").tempdir().map_err(|error| {
+        GateError::infrastructure("no_scratch_space", format!("cannot make a temporary directory: {error}; set TMPDIR"))
+    })
+}

@@ -1,0 +1,136 @@
+//! Running a verifier's plan on the candidate, in a child that has no key.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use quorum_policies::Policy;
+use quorum_sandbox::Isolation;
+use quorum_schemas::Timestamp;
+use quorum_verifier::plan::{CheckSpec, PlanFile};
+use quorum_verifier::{BoundPlan, CheckReport, CheckRequest, VerifierError, run_in_child};
+
+use crate::candidate::{Candidate, scratch};
+use crate::control::ControlFiles;
+use crate::documents::Documents;
+use crate::{GateError, clock, limits};
+
+/// Version of the adapter in every bound plan and every result.
+pub(crate) const ADAPTER_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A plan file, and the folder from which its harness paths start.
+pub(crate) struct Plan {
+    pub(crate) file: PlanFile,
+    folder: Option<PathBuf>,
+    _scratch: Option<tempfile::TempDir>,
+}
+
+impl Plan {
+    /// Reads `--plan`.
+    ///
+    /// # Errors
+    /// `plan_*`, and those of [`ControlFiles::read`].
+    pub(crate) fn read(control: &mut ControlFiles, path: &Path) -> Result<Self, GateError> {
+        let bytes = control.read("--plan", path, limits::CONTROL_FILE)?;
+        let file = PlanFile::parse(&bytes).map_err(|error| verifier_error("--plan", &error))?;
+        let needs_folder = match &file {
+            PlanFile::Template(template) => template.checks().iter().any(|check| starts_programs(check.spec())),
+            PlanFile::Bound(plan) => plan.checks().iter().any(|check| starts_programs(check.spec())),
+        };
+        let (folder, scratch) = if needs_folder { control.folder_of("--plan", path)? } else { (None, None) };
+        Ok(Self { file, folder, _scratch: scratch })
+    }
+}
+
+fn starts_programs(spec: &CheckSpec) -> bool {
+    matches!(spec, CheckSpec::Command(_) | CheckSpec::Engine(_))
+}
+
+/// What the checks found.
+pub(crate) struct Checked {
+    pub(crate) plan: BoundPlan,
+    pub(crate) report: CheckReport,
+    pub(crate) started_at: Timestamp,
+    pub(crate) finished_at: Timestamp,
+}
+
+/// Everything around one run of checks.
+pub(crate) struct Setting<'a> {
+    pub(crate) candidate: &'a Candidate,
+    pub(crate) documents: &'a Documents,
+    pub(crate) isolation: Isolation,
+    /// Paths that no command may see.
+    pub(crate) hidden: Vec<PathBuf>,
+    /// Our own program.
+    pub(crate) program: &'a Path,
+}
+
+/// Binds the plan and runs its checks; when this returns, the child is gone.
+///
+/// # Errors
+/// `plan_*`, `self_verification`, `baseline_missing`, `check_child_*`.
+pub(crate) fn run(plan: &Plan, setting: &Setting<'_>) -> Result<Checked, GateError> {
+    let intake = &setting.documents.intake;
+    let bound = plan
+        .file
+        .for_handoff(&intake.handoff, &intake.work_unit, ADAPTER_VERSION)
+        .map_err(|error| verifier_error("--plan", &error))?;
+    let needs_baseline = |spec: &CheckSpec| matches!(spec, CheckSpec::Scope { allowed_files: None });
+    if setting.candidate.baseline.is_none() && bound.checks().iter().any(|check| needs_baseline(check.spec())) {
+        return Err(GateError::control(
+            "baseline_missing",
+            "the plan compares the candidate with its baseline; give --baseline, or `allowed_files` in the plan",
+        ));
+    }
+    let scratch = scratch()?;
+    let request = CheckRequest {
+        plan: bound,
+        handoff: intake.handoff.clone(),
+        binding: intake.binding.clone(),
+        work_unit: intake.work_unit.clone(),
+        candidate_root: setting.candidate.root.clone(),
+        baseline_root: setting.candidate.baseline.clone(),
+        scratch: scratch.path().to_owned(),
+        plan_dir: plan.folder.clone(),
+        isolation: setting.isolation,
+        hidden: setting.hidden.clone(),
+        exe: setting.program.to_owned(),
+        head_commit: setting.candidate.head_commit.clone(),
+    };
+    let started_at = clock::now()?;
+    let report = run_in_child(setting.program, &request).map_err(|error| verifier_error("checks", &error))?;
+    Ok(Checked { plan: request.plan, report, started_at, finished_at: clock::now()? })
+}
+
+/// The isolation that commands and engines must have.
+///
+/// # Errors
+/// `isolation_none_not_admitted`: it needs the flag and a policy that names it, and a work unit that does not ask for more.
+pub(crate) fn isolation(none: bool, policy: &Policy, documents: &Documents) -> Result<Isolation, GateError> {
+    let wanted: Isolation = policy.min_isolation.as_str().parse().unwrap_or(Isolation::HardwareVm);
+    let sandbox_required = documents.intake.work_unit.sandbox_required();
+    if !none {
+        return Ok(wanted.max(Isolation::ProcessSandbox));
+    }
+    let why = if wanted != Isolation::None {
+        format!("the policy `{}` asks for min_isolation `{}`", policy.id, policy.min_isolation)
+    } else if sandbox_required {
+        "the work unit has sandbox_required".to_owned()
+    } else {
+        return Ok(Isolation::None);
+    };
+    Err(GateError::control("isolation_none_not_admitted", format!("--isolation none: {why}")))
+}
+
+/// An error of the verifier's, as a control file's or as infrastructure.
+pub(crate) fn verifier_error(what: &str, error: &VerifierError) -> GateError {
+    let message = format!("{what}: {error}");
+    if error.is_control_file() {
+        GateError::control(error.code(), message)
+    } else if matches!(error, VerifierError::TreeTooLarge { .. } | VerifierError::TreeSpecialFile(_) | VerifierError::PathUnsafe { .. })
+    {
+        // The worker handed in something that cannot be a candidate.
+        GateError::worker(error.code(), message)
+    } else {
+        GateError::infrastructure(error.code(), message)
+    }
+}

@@ -1,0 +1,33 @@
+//! Time and randomness: the two things that the rooms below take as arguments.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use quorum_attest::SigningKey;
+use quorum_schemas::Timestamp;
+use zeroize::Zeroizing;
+
+use crate::GateError;
+
+/// The wall clock.
+///
+/// # Errors
+/// `clock_before_1970`.
+pub(crate) fn now() -> Result<Timestamp, GateError> {
+    let micros = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .ok()
+        .and_then(|since| i64::try_from(since.as_micros()).ok())
+        .ok_or_else(|| GateError::infrastructure("clock_unusable", "this machine's clock is before 1970; set it"))?;
+    Ok(Timestamp::from_micros(micros))
+}
+
+/// A new key from the system's randomness.
+///
+/// # Errors
+/// `no_randomness`.
+pub(crate) fn new_key() -> Result<SigningKey, GateError> {
+    let mut seed = Zeroizing::new([0; 32]);
+    getrandom::fill(&mut *seed)
+        .map_err(|error| GateError::infrastructure("no_randomness", format!("the system gives none: {error}")))?;
+    Ok(SigningKey::from_seed(&seed))
+}

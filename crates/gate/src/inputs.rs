@@ -1,0 +1,112 @@
+//! The control files of one run, read once and before anything else happens.
+
+use std::path::{Path, PathBuf};
+
+use quorum_attest::{Entry, Role, SigningKey, TrustRoot};
+use quorum_policies::Policy;
+use quorum_schemas::Timestamp;
+
+use crate::control::{ControlFiles, read_disk};
+use crate::documents::{Documents, admit};
+use crate::{GateError, keys, limits};
+
+/// A policy and its bytes.
+pub(crate) struct PolicyFile {
+    pub(crate) policy: Policy,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl PolicyFile {
+    /// A shipped policy by its name, or a file. A name wins: `./local` is a file called `local`.
+    ///
+    /// # Errors
+    /// `policy_*`, and those of [`ControlFiles::read`].
+    pub(crate) fn read(control: &mut ControlFiles, named: &str) -> Result<Self, GateError> {
+        let refused = |error: quorum_policies::PoliciesError| {
+            GateError::control(error.code(), format!("--policy {named}: {error}"))
+        };
+        let bytes = match Policy::shipped(named) {
+            Some(text) => text.as_bytes().to_vec(),
+            None => {
+                let path = Path::new(named);
+                // A bare word that names no file was meant as a shipped policy.
+                if path.components().count() == 1 && path.extension().is_none() && !path.exists() {
+                    return Err(Policy::shipped_text(named).map(|_| ()).map_err(refused).err().unwrap_or_else(|| {
+                        GateError::control("policy_unknown_name", format!("--policy {named}"))
+                    }));
+                }
+                control.read("--policy", path, limits::CONTROL_FILE)?
+            }
+        };
+        let policy = Policy::parse(&bytes).map_err(refused)?;
+        Ok(Self { policy, bytes })
+    }
+}
+
+/// A private key and its entry.
+pub(crate) type KeyEntry = (SigningKey, Entry);
+
+/// Reads the options that name keys.
+///
+/// # Errors
+/// As [`keys::signing_key`].
+pub(crate) fn key(
+    control: &mut ControlFiles,
+    option: &'static str,
+    path: Option<&PathBuf>,
+    role: Role,
+    trust: &TrustRoot,
+    now: Timestamp,
+) -> Result<Option<KeyEntry>, GateError> {
+    path.map(|path| keys::signing_key(control, option, path, role, trust, now)).transpose()
+}
+
+/// Reads `--trust`.
+///
+/// # Errors
+/// As [`keys::trust_root`] and [`ControlFiles::read`].
+pub(crate) fn trust(
+    control: &mut ControlFiles,
+    path: &Path,
+    at_least: Option<u64>,
+    now: Timestamp,
+) -> Result<TrustRoot, GateError> {
+    let bytes = control.read("--trust", path, limits::ENVELOPE)?;
+    keys::trust_root(&bytes, at_least, now)
+}
+
+/// Reads `--work-unit` and `--result`.
+///
+/// # Errors
+/// As [`admit`] and [`ControlFiles::read`].
+pub(crate) fn documents(
+    control: &mut ControlFiles,
+    work_unit: &Path,
+    result: &Path,
+    trust: Option<&TrustRoot>,
+    now: Timestamp,
+) -> Result<Documents, GateError> {
+    let work_unit = control.read("--work-unit", work_unit, limits::ENVELOPE)?;
+    // The worker's own document may lie in the worker's own tree.
+    let result = read_disk(result, limits::ENVELOPE)?;
+    admit(work_unit, result, trust, now)
+}
+
+/// A policy that the trust root admits.
+///
+/// # Errors
+/// `policy_not_admitted`.
+pub(crate) fn admitted(policy: &Policy, trust: &TrustRoot) -> Result<(), GateError> {
+    if trust.admits_policy(&policy.digest()) {
+        return Ok(());
+    }
+    Err(GateError::control(
+        "policy_not_admitted",
+        format!(
+            "the trust root (version {}) does not list the policy `{}` ({}); add it with `quorum trust`, or use a listed one",
+            trust.version(),
+            policy.id,
+            policy.digest()
+        ),
+    ))
+}
