@@ -143,6 +143,13 @@ impl Mesh {
             }
         };
         check_version(url, &client.server_info().version)?;
+        // The event of this very connection must not look like a later reconnection.
+        let mut connections = connections;
+        let made = tokio::time::timeout(limits::ACK_TIMEOUT, connections.wait_for(|count| *count > 0)).await;
+        if made.is_err() {
+            return Err(MeshError::ConnectFailed { url: url.to_owned(), reason: "no event of the connection".into() });
+        }
+        drop(made);
         Ok(Self { client, user: credentials.user.clone(), denials, connections })
     }
 

@@ -65,3 +65,6 @@ pub const MAX_ACK_PENDING: i64 = 1000;
 
 /// Room for the headers of a message beside its body.
 pub const HEADER_BYTES: u64 = 64 * 1024;
+
+/// Pull requests that may stand at one consumer: one for each replica, and some that a killed reader left behind.
+pub const MAX_WAITING: i64 = 512;

@@ -83,6 +83,7 @@ fn consumer_config(durable: &str, filter: &str) -> pull::Config {
         ack_wait: limits::ACK_WAIT,
         max_deliver: limits::MAX_DELIVER,
         max_ack_pending: limits::MAX_ACK_PENDING,
+        max_waiting: limits::MAX_WAITING,
         filter_subject: filter.to_owned(),
         ..pull::Config::default()
     }

@@ -114,7 +114,7 @@ impl StreamName {
             max_messages: -1,
             max_consumers: -1,
             max_age: Duration::ZERO,
-            max_message_size: i32::try_from(limits::MESSAGE_BYTES).unwrap_or(i32::MAX),
+            max_message_size: i32::try_from(limits::MESSAGE_BYTES + limits::HEADER_BYTES).unwrap_or(i32::MAX),
             num_replicas: replicas,
             duplicate_window: Duration::from_secs(120),
             deny_delete: true,

@@ -5,16 +5,16 @@ use quorum_testkit::{NatsServer, find_nats_server};
 use tempfile::TempDir;
 
 /// Ids are chosen so that their tokens need escaping.
-pub const WORKER: &str = "acme/worker.1";
-pub const VERIFIER: &str = "acme/verifier.1";
-pub const OTHER: &str = "acme/verifier.2";
+pub(crate) const WORKER: &str = "acme/worker.1";
+pub(crate) const VERIFIER: &str = "acme/verifier.1";
+pub(crate) const OTHER: &str = "acme/verifier.2";
 
-pub struct World {
-    pub server: NatsServer,
+pub(crate) struct World {
+    pub(crate) server: NatsServer,
     _dir: TempDir,
 }
 
-pub fn users() -> Vec<MeshUser> {
+pub(crate) fn users() -> Vec<MeshUser> {
     [
         (UserRole::Worker, WORKER),
         (UserRole::Worker, "other"),
@@ -31,26 +31,26 @@ pub fn users() -> Vec<MeshUser> {
 }
 
 impl World {
-    pub async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let server = NatsServer::start(&find_nats_server().unwrap(), dir.path(), &users()).unwrap();
         server.provision(&[VERIFIER, OTHER]).await.unwrap();
         Self { server, _dir: dir }
     }
 
-    pub async fn user(&self, role: UserRole, id: &str) -> Mesh {
+    pub(crate) async fn user(&self, role: UserRole, id: &str) -> Mesh {
         self.server.connect(role, id).await.unwrap()
     }
 
-    pub async fn worker(&self) -> Mesh {
+    pub(crate) async fn worker(&self) -> Mesh {
         self.user(UserRole::Worker, WORKER).await
     }
 
-    pub async fn verifier(&self) -> Mesh {
+    pub(crate) async fn verifier(&self) -> Mesh {
         self.user(UserRole::Verifier, VERIFIER).await
     }
 
-    pub async fn coordinator(&self) -> Mesh {
+    pub(crate) async fn coordinator(&self) -> Mesh {
         self.user(UserRole::Coordinator, "coordinator").await
     }
 }
