@@ -1,3 +1,5 @@
 //! Integration tests of the policy engine.
 
+mod build;
 mod cases;
+mod distribution;
