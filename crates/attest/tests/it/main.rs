@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on shall panic, also in its helpers")]
 
 mod authenticate;
+mod authorise;
 mod crypto;
 mod dsse;
 mod keys;
