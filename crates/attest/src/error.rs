@@ -178,9 +178,9 @@ pub enum AttestError {
         root_keys: usize,
     },
     /// Too few distinct root keys signed.
-    #[error("threshold_not_met: {found} of the {whose} root keys signed, {needed} must")]
+    #[error("threshold_not_met: {found} root keys of {whose} version signed, {needed} must")]
     ThresholdNotMet {
-        /// `root's own` or `previous version's`.
+        /// `this` or `the previous`.
         whose: &'static str,
         /// The threshold.
         needed: u64,

@@ -4,6 +4,7 @@ mod app;
 mod cmd;
 mod error;
 mod input;
+mod keyfile;
 mod ui;
 
 use std::process::ExitCode;

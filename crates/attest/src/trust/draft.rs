@@ -162,7 +162,7 @@ impl TrustDraft {
         signatures.dedup_by_key(|signed| signed.key_id);
         if signatures.is_empty() {
             let needed = payload.threshold;
-            return Err(AttestError::ThresholdNotMet { whose: "root's own", needed, found: 0 });
+            return Err(AttestError::ThresholdNotMet { whose: "this", needed, found: 0 });
         }
         if signatures.len() > limits::TRUST_SIGNATURES {
             let (found, limit) = (signatures.len(), limits::TRUST_SIGNATURES);

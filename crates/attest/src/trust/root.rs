@@ -36,7 +36,7 @@ impl TrustRoot {
             return Err(AttestError::WrongType { expected: TRUST_PAYLOAD_TYPE, found });
         }
         let payload = Payload::parse(&parts.payload)?;
-        check_threshold("root's own", &parts, &payload)?;
+        check_threshold("this", &parts, &payload)?;
         let keys = payload.entries.iter().enumerate().map(|(n, entry)| (entry.public_key.key_id(), n)).collect();
         let ids = payload.entries.iter().enumerate().map(|(n, entry)| ((entry.role, entry.id.clone()), n)).collect();
         Ok(Self { bytes: bytes.to_vec(), digest: Digest::of(bytes), parts, payload, keys, ids })
@@ -68,7 +68,7 @@ impl TrustRoot {
         if Some(next.version()) != self.version().checked_add(1) {
             return Err(AttestError::VersionNotSuccessor { current: self.version(), found: next.version() });
         }
-        check_threshold("previous version's", &next.parts, &self.payload)?;
+        check_threshold("the previous", &next.parts, &self.payload)?;
         let known = |key_id: &KeyId| {
             self.root_keys().iter().chain(next.root_keys()).any(|root_key| root_key.key_id() == *key_id)
         };

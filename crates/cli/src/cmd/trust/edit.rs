@@ -1,0 +1,178 @@
+//! Writing versions of a trust root.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use quorum_attest::{AttestError, Entry, PublicKey, Revocation, SigningKey, TrustDraft, TrustRoot};
+use quorum_gate::{ExitCode, write_atomically};
+use quorum_policies::Axis;
+use quorum_schemas::{Digest, Timestamp};
+use serde_json::json;
+
+use super::arguments::{Attribute, policy_digest};
+use super::{AddArgs, EditArgs, InitArgs, PolicyArgs, RetireArgs, RevokeArgs, RotateArgs};
+use crate::error::CliError;
+use crate::keyfile;
+use crate::ui::Ui;
+
+pub(super) fn init(args: &InitArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    let _lock = lock(&args.file)?;
+    if args.file.exists() {
+        let message = format!("{} exists; `quorum trust add` writes its next version", args.file.display());
+        return Err(CliError::control("trust_root_exists", message));
+    }
+    let now = keyfile::now()?;
+    let signers = private_keys(&args.root_keys)?;
+    let mut root_keys: Vec<PublicKey> = signers.iter().map(SigningKey::public).collect();
+    for argument in &args.root_publics {
+        root_keys.push(keyfile::public(argument)?);
+    }
+    let mut draft = TrustDraft::new(now, args.expires.resolve(now), args.threshold, root_keys);
+    for policy in &args.policies {
+        draft.admit_policy(policy_digest(policy)?).map_err(|error| keyfile::refused_change(&error))?;
+    }
+    finish(&draft, &signers, &args.file, ui)
+}
+
+pub(super) fn add(args: &AddArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    let policies = digests(&args.policies)?;
+    let key = args.public_key.as_deref().map(keyfile::public).transpose()?;
+    for attribute in &args.attributes {
+        warn_unknown_axis(attribute, ui);
+    }
+    edit(&args.edit, ui, |draft, now, expires_at| {
+        for policy in &policies {
+            draft.admit_policy(*policy)?;
+        }
+        // clap demands all three or none.
+        let (Some(role), Some(id), Some(key)) = (args.role, args.id.as_ref(), key) else { return Ok(()) };
+        let valid_from = args.valid_from.map_or(now, |point| point.resolve(now));
+        let valid_until = args.valid_until.map_or(expires_at, |point| point.resolve(now));
+        let mut entry = Entry::new(role, id, key, valid_from, valid_until);
+        for Attribute { axis, value } in &args.attributes {
+            if entry.attributes.insert(axis.clone(), value.clone()).is_some() {
+                let place = format!("{role} `{id}`");
+                let reason = "it is given twice; one entry has one value on an axis";
+                return Err(AttestError::AttributeInvalid { place, axis: axis.clone(), reason });
+            }
+        }
+        draft.add(entry)
+    })
+}
+
+pub(super) fn revoke(args: &RevokeArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    edit(&args.edit, ui, |draft, now, _| {
+        let at = args.entry.at.map_or(now, |point| point.resolve(now));
+        let compromised_since = args.compromised_since.map(|point| point.resolve(now));
+        draft.revoke(args.entry.role, &args.entry.id, Revocation { at, compromised_since })
+    })
+}
+
+pub(super) fn retire(args: &RetireArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    edit(&args.edit, ui, |draft, now, _| {
+        let at = args.entry.at.map_or(now, |point| point.resolve(now));
+        draft.retire(args.entry.role, &args.entry.id, at)
+    })
+}
+
+pub(super) fn admit_policies(args: &PolicyArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    let policies = digests(&args.policies)?;
+    edit(&args.edit, ui, |draft, _, _| policies.iter().try_for_each(|policy| draft.admit_policy(*policy)))
+}
+
+pub(super) fn withdraw_policies(args: &PolicyArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    let policies = digests(&args.policies)?;
+    let root = keyfile::trust(&args.edit.file)?;
+    if let Some(unknown) = policies.iter().find(|policy| !root.admits_policy(policy)) {
+        let message = format!("{} does not admit {unknown}; nothing is withdrawn", args.edit.file.display());
+        return Err(CliError::control("policy_not_admitted", message));
+    }
+    edit(&args.edit, ui, |draft, _, _| {
+        for policy in &policies {
+            draft.withdraw_policy(policy);
+        }
+        Ok(())
+    })
+}
+
+pub(super) fn rotate(args: &RotateArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    let new_roots = args.new_roots.iter().map(|key| keyfile::public(key)).collect::<Result<Vec<_>, _>>()?;
+    edit(&args.edit, ui, |draft, _, _| draft.set_root_keys(args.threshold, new_roots))
+}
+
+/// Reads the present version, changes a draft of the next one, and puts it in its place. Whoever edits the same file at
+/// the same time waits, so that no change is lost.
+fn edit(
+    args: &EditArgs,
+    ui: &mut Ui,
+    change: impl FnOnce(&mut TrustDraft, Timestamp, Timestamp) -> Result<(), AttestError>,
+) -> Result<ExitCode, CliError> {
+    let _lock = lock(&args.file)?;
+    let present = keyfile::trust(&args.file)?;
+    let signers = private_keys(&args.root_keys)?;
+    let now = keyfile::now()?;
+    let expires_at = match args.expires {
+        Some(point) => point.resolve(now),
+        None if now >= present.expires_at() => {
+            let message = format!("{} expired at {}; give --expires", args.file.display(), present.expires_at());
+            return Err(CliError::control("trust_root_expired", message));
+        }
+        None => present.expires_at(),
+    };
+    let mut draft = TrustDraft::from(&present);
+    // A clock that went back must not make a version that was issued before the one it follows.
+    draft.next_version(now.max(present.issued_at()), expires_at);
+    change(&mut draft, now, expires_at).map_err(|error| keyfile::refused_change(&error))?;
+    finish(&draft, &signers, args.output.as_deref().unwrap_or(&args.file), ui)
+}
+
+fn finish(draft: &TrustDraft, signers: &[SigningKey], file: &Path, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    let bytes = draft.sign(&signers.iter().collect::<Vec<_>>()).map_err(|error| keyfile::refused_change(&error))?;
+    write_atomically(file, &bytes)?;
+    let root = TrustRoot::load(&bytes).map_err(|error| keyfile::refused_change(&error))?;
+    if ui.json() {
+        ui.document(
+            &json!({
+                "digest": root.digest(),
+                "expires_at": root.expires_at(),
+                "file": file.display().to_string(),
+                "version": root.version(),
+            })
+            .into(),
+        )?;
+    } else {
+        ui.line(format!("version     {}", root.version()))?;
+        ui.line(format!("digest      {}", root.digest()))?;
+        ui.line(format!("expires at  {}", root.expires_at()))?;
+    }
+    ui.say(format!("wrote {}", file.display()));
+    Ok(ExitCode::Accept)
+}
+
+fn private_keys(paths: &[std::path::PathBuf]) -> Result<Vec<SigningKey>, CliError> {
+    paths.iter().map(|path| keyfile::private(path)).collect()
+}
+
+fn digests(policies: &[String]) -> Result<Vec<Digest>, CliError> {
+    policies.iter().map(|policy| policy_digest(policy)).collect()
+}
+
+/// An axis that no policy can name is no error, but most often a slip: independence would be judged without it.
+fn warn_unknown_axis(attribute: &Attribute, ui: &mut Ui) {
+    let known: Vec<&str> = Axis::ALL.iter().map(|axis| axis.as_str()).collect();
+    if !known.contains(&attribute.axis.as_str()) {
+        ui.say(format!("note: no policy can name the axis `{}`; the axes are {}", attribute.axis, known.join(", ")));
+    }
+}
+
+/// The lock is on the folder: the file itself is replaced. It ends with the process at the latest.
+fn lock(file: &Path) -> Result<File, CliError> {
+    let open = || -> io::Result<File> {
+        let absolute = std::path::absolute(file)?;
+        let folder = File::open(absolute.parent().unwrap_or(Path::new("/")))?;
+        folder.lock()?;
+        Ok(folder)
+    };
+    open().map_err(|source| CliError::Write { path: file.to_owned(), source })
+}

@@ -1,0 +1,117 @@
+//! Key files, the clock and randomness: what `keys`, `trust` and `sign` share.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use quorum_attest::{AttestError, PublicKey, SigningKey, TrustRoot, limits};
+use quorum_schemas::Timestamp;
+use zeroize::Zeroizing;
+
+use crate::error::CliError;
+use crate::input;
+
+/// The wall clock, in whole seconds: times in files are for people too.
+pub(crate) fn now() -> Result<Timestamp, CliError> {
+    let seconds =
+        SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|since| i64::try_from(since.as_secs()).ok());
+    let seconds = seconds
+        .ok_or_else(|| CliError::infrastructure("clock_unusable", "this machine's clock is before 1970; set it"))?;
+    Ok(Timestamp::from_micros(0).plus_seconds(seconds))
+}
+
+/// 32 bytes of the system's randomness.
+pub(crate) fn random() -> Result<Zeroizing<[u8; 32]>, CliError> {
+    let mut seed = Zeroizing::new([0; 32]);
+    getrandom::fill(&mut *seed)
+        .map_err(|error| CliError::infrastructure("no_randomness", format!("the system gives none: {error}")))?;
+    Ok(seed)
+}
+
+/// Writes a secret to a new file that only its owner can read. An existing file is never touched; half a file is never
+/// left.
+pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    let wrong = |source: io::Error| match source.kind() {
+        io::ErrorKind::AlreadyExists => CliError::control(
+            "key_exists",
+            format!("{} exists and a key is never overwritten; name a new file", path.display()),
+        ),
+        _ => CliError::Write { path: path.to_owned(), source },
+    };
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(wrong)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| sync_parent(path));
+    written.map_err(|source| {
+        // The error that is reported is the first; a leftover without content harms nobody.
+        let _ = fs::remove_file(path);
+        wrong(source)
+    })
+}
+
+fn sync_parent(path: &Path) -> io::Result<()> {
+    let absolute = std::path::absolute(path)?;
+    File::open(absolute.parent().unwrap_or(Path::new("/")))?.sync_all()
+}
+
+/// Whether others than the owner may read `path`.
+pub(crate) fn is_open_to_others(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o077 != 0)
+}
+
+/// Reads a private key. One that others may read is refused: it is no secret.
+pub(crate) fn private(path: &Path) -> Result<SigningKey, CliError> {
+    if is_open_to_others(path) {
+        let message = format!("{0} can be read by others; run `chmod 600 {0}`", path.display());
+        return Err(CliError::control("key_permissions", message));
+    }
+    let text = text(path)?;
+    SigningKey::from_pkcs8_pem(&text).map_err(|error| refused(path, &error))
+}
+
+/// Reads a public key: its PEM, the PEM of its private key, or the base64 of its SPKI as the argument itself.
+pub(crate) fn public(argument: &str) -> Result<PublicKey, CliError> {
+    if argument.starts_with("MC") && !Path::new(argument).exists() {
+        return PublicKey::from_spki_base64(argument).map_err(|error| refused_change(&error));
+    }
+    let path = Path::new(argument);
+    let text = text(path)?;
+    let key = if text.contains("PRIVATE KEY-----") {
+        SigningKey::from_pkcs8_pem(&text).map(|key| key.public())
+    } else {
+        PublicKey::from_spki_pem(&text)
+    };
+    key.map_err(|error| refused(path, &error))
+}
+
+/// The text of a key file.
+fn text(path: &Path) -> Result<Zeroizing<String>, CliError> {
+    let bytes = Zeroizing::new(input::read(path, limits::KEY_FILE_BYTES as u64 + 1)?);
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => Ok(Zeroizing::new(text.to_owned())),
+        Err(_) => Err(CliError::control("key_malformed", format!("{} is not a PEM file", path.display()))),
+    }
+}
+
+/// Reads a trust root, current or not.
+pub(crate) fn trust(path: &Path) -> Result<TrustRoot, CliError> {
+    let bytes = input::read(path, limits::TRUST_FILE.bytes as u64 + 1)?;
+    TrustRoot::load(&bytes).map_err(|error| refused(path, &error))
+}
+
+/// What a file was refused for.
+pub(crate) fn refused(path: &Path, error: &AttestError) -> CliError {
+    input::refused(path, error.code(), &words(error))
+}
+
+/// What a change was refused for.
+pub(crate) fn refused_change(error: &AttestError) -> CliError {
+    CliError::control(error.code(), words(error))
+}
+
+/// The message without its code, which the last line of a command shows anyway.
+fn words(error: &AttestError) -> String {
+    let message = error.to_string();
+    let prefix = format!("{}: ", error.code());
+    message.strip_prefix(&prefix).map(str::to_owned).unwrap_or(message)
+}
