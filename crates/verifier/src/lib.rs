@@ -1,9 +1,25 @@
 //! Verifier-owned plans, checks, evidence and bundles: a library that knows no mesh and holds no key.
+//!
+//! A [`PlanFile`] is bound to a handoff, its checks run in a child process ([`run_in_child`]), and `assemble` makes of
+//! their report one unsigned statement and one bundle.
 
 pub mod bundle;
+mod checks;
+mod child;
 mod error;
+mod git;
 pub mod glob;
 pub mod limits;
+mod plan;
+mod report;
+mod request;
 pub mod tree;
 
+pub use checks::{CaseStatus, CommandEnd, Judgement, TestCase, judge_command, parse_junit, run_checks};
+pub use child::{SUBCOMMAND, check_child_main, run_in_child};
 pub use error::VerifierError;
+pub use plan::{
+    ADAPTER, BoundPlan, Channel, Check, CheckSpec, CommandCheck, EngineCheck, PlanFile, PlanTemplate, SchemaCheck, SchemaOf,
+};
+pub use report::{CheckOutcome, CheckReport, CheckStatus, EvidenceFile, Finding, IsolationClass};
+pub use request::CheckRequest;

@@ -1,0 +1,137 @@
+//! `scope`: only what may be written was written.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quorum_schemas::Value;
+
+use super::Context;
+use super::observed::Observed;
+use crate::report::CheckStatus;
+use crate::tree::{Entry, Mode};
+use crate::{VerifierError, glob};
+
+pub(super) fn run(context: &Context<'_>, allowed_files: Option<&[String]>) -> Observed {
+    let request = context.request;
+    let mut wrong: Vec<(String, &str)> = Vec::new();
+    if request.binding.candidate_reference().is_none() {
+        let artifact = request.binding.candidate_locator();
+        // Nothing vouches for their bytes: the manifest's digest is that of the one artifact.
+        let others = context.candidate.iter().filter(|entry| entry.path != artifact);
+        wrong.extend(others.map(|entry| (entry.path.clone(), "lies beside the artifact, which alone the manifest names")));
+    }
+    match (allowed_files, &context.baseline) {
+        (Some(allowed), _) => wrong.extend(exact(&context.candidate, allowed)),
+        (None, Some(baseline)) => {
+            let work_unit = &request.work_unit;
+            let rules = Rules {
+                allowed: work_unit.allowed_paths(),
+                writable: work_unit.filesystem_write(),
+                forbidden: work_unit.forbidden_paths(),
+            };
+            wrong.extend(changes(baseline, &context.candidate).into_iter().filter_map(|path| {
+                let why = rules.refuses(&path)?;
+                Some((path, why))
+            }));
+        }
+        (None, None) => {
+            let why = "scope without `allowed_files` compares with a baseline, and none was given";
+            return Observed::error(&VerifierError::CandidateUnusable(why.to_owned()));
+        }
+    }
+    let mut seen = BTreeSet::new();
+    wrong.retain(|(path, _)| seen.insert(path.clone()));
+    if wrong.is_empty() {
+        let summary = format!("all {} files are in scope", context.candidate.len());
+        return Observed::new(CheckStatus::Passed, summary).fact("files", context.candidate.len() as u64);
+    }
+    let summary = format!("out of scope: `{}` {}{}", wrong[0].0, wrong[0].1, more(wrong.len()));
+    let paths: Vec<Value> = wrong.iter().map(|(path, _)| path.as_str().into()).collect();
+    let mut observed = Observed::new(CheckStatus::Failed, summary).fact("out_of_scope", Value::Array(paths));
+    for (path, why) in &wrong {
+        observed = observed.finding("scope", format!("`{path}` {why}"), Some(path));
+    }
+    observed
+}
+
+fn more(count: usize) -> String {
+    if count > 1 { format!(", and {} more", count - 1) } else { String::new() }
+}
+
+/// The candidate's file list equals the plan's, and every file is plain.
+fn exact(candidate: &[Entry], allowed: &[String]) -> Vec<(String, &'static str)> {
+    let found: BTreeMap<&str, Mode> = candidate.iter().map(|entry| (entry.path.as_str(), entry.mode)).collect();
+    let allowed: BTreeSet<&str> = allowed.iter().map(String::as_str).collect();
+    let extra = found.iter().filter_map(|(path, mode)| match (allowed.contains(path), mode) {
+        (false, _) => Some(((*path).to_owned(), "is not one of the plan's files")),
+        (true, Mode::Symlink) => Some(((*path).to_owned(), "is a symlink")),
+        (true, _) => None,
+    });
+    let missing = allowed.iter().filter(|path| !found.contains_key(*path));
+    extra.chain(missing.map(|path| ((*path).to_owned(), "is missing"))).collect()
+}
+
+/// Every path that was added, removed or changed, in bytes or mode; a rename is a removal and an addition.
+fn changes(baseline: &[Entry], candidate: &[Entry]) -> Vec<String> {
+    let (before, after): (BTreeSet<_>, BTreeSet<_>) = (baseline.iter().collect(), candidate.iter().collect());
+    let paths: BTreeSet<&str> = before.symmetric_difference(&after).map(|entry| entry.path.as_str()).collect();
+    paths.into_iter().map(str::to_owned).collect()
+}
+
+struct Rules<'a> {
+    allowed: Vec<&'a str>,
+    writable: Vec<&'a str>,
+    forbidden: Vec<&'a str>,
+}
+
+impl Rules<'_> {
+    fn refuses(&self, path: &str) -> Option<&'static str> {
+        let covered = |patterns: &[&str]| patterns.iter().any(|pattern| glob::matches(pattern, path));
+        match () {
+            () if self.forbidden.iter().any(|pattern| glob::forbids(pattern, path)) => Some("is forbidden by the work unit"),
+            () if !covered(&self.allowed) => Some("is not in the work unit's allowed_paths"),
+            () if !covered(&self.writable) => Some("is not in the work unit's filesystem_write"),
+            () => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum_schemas::Digest;
+
+    use super::*;
+
+    fn entry(path: &str, mode: Mode, bytes: &str) -> Entry {
+        Entry { path: path.into(), mode, sha256: Digest::of(bytes.as_bytes()), bytes: bytes.len() as u64 }
+    }
+
+    #[test]
+    fn every_difference_of_two_trees_is_a_write() {
+        let file = |path, bytes| entry(path, Mode::File, bytes);
+        for (name, before, after, expected) in [
+            ("nothing", vec![file("a", "1")], vec![file("a", "1")], vec![]),
+            ("added", vec![], vec![file("a", "1")], vec!["a"]),
+            ("deleted", vec![file("a", "1")], vec![], vec!["a"]),
+            ("changed", vec![file("a", "1")], vec![file("a", "2")], vec!["a"]),
+            ("renamed", vec![file("a", "1")], vec![file("b", "1")], vec!["a", "b"]),
+            ("mode", vec![file("a", "1")], vec![entry("a", Mode::Executable, "1")], vec!["a"]),
+            ("became a symlink", vec![file("a", "1")], vec![entry("a", Mode::Symlink, "1")], vec!["a"]),
+        ] {
+            assert_eq!(changes(&before, &after), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn authorised_is_allowed_and_writable_and_not_forbidden() {
+        let rules = Rules { allowed: vec!["src/", "docs/a.md"], writable: vec!["src/", "ci/"], forbidden: vec!["src/secret/"] };
+        for (path, expected) in [
+            ("src/a.rs", None),
+            ("src/secret/a", Some("is forbidden by the work unit")),
+            ("src/secret", Some("is forbidden by the work unit")),
+            ("ci/a", Some("is not in the work unit's allowed_paths")),
+            ("docs/a.md", Some("is not in the work unit's filesystem_write")),
+        ] {
+            assert_eq!(rules.refuses(path), expected, "{path}");
+        }
+    }
+}

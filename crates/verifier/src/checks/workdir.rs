@@ -1,0 +1,94 @@
+//! Throwaway copies, so that a command can write what it likes and change nothing.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use super::{Context, number};
+use crate::tree::{self, Mode};
+use crate::{VerifierError, limits};
+
+/// The folders of one check, gone when dropped.
+pub(super) struct Workdir {
+    root: PathBuf,
+    /// The copy of the candidate, or of the baseline when that is timed.
+    pub(super) candidate: PathBuf,
+    /// Where a report may be written.
+    pub(super) out: PathBuf,
+}
+
+impl Workdir {
+    /// Copies `source` into a fresh folder below the scratch directory.
+    pub(super) fn make(context: &Context<'_>, index: usize, name: &str, source: &Path) -> Result<Self, VerifierError> {
+        let root = context.request.scratch.join(format!("{}-{name}", number(index)));
+        let made = Self { candidate: root.join("candidate"), out: root.join("out"), root };
+        for folder in [&made.root, &made.candidate, &made.out] {
+            create(folder)?;
+        }
+        copy(source, &made.candidate)?;
+        Ok(made)
+    }
+
+    pub(super) fn report(&self) -> PathBuf {
+        self.out.join("report.xml")
+    }
+}
+
+impl Drop for Workdir {
+    fn drop(&mut self) {
+        // A command may leave folders that even their owner may not enter; what stays goes with the scratch directory.
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+fn create(folder: &Path) -> Result<(), VerifierError> {
+    fs::DirBuilder::new().mode(0o755).create(folder).map_err(|error| VerifierError::io("creating", folder, &error))
+}
+
+fn copy(source: &Path, dest: &Path) -> Result<(), VerifierError> {
+    let mut left = limits::TREE_BYTES;
+    for (path, mode) in tree::walk(source)? {
+        let bytes = tree::read_entry(source, &path, mode, left)?;
+        left -= bytes.len() as u64;
+        let target = dest.join(&path);
+        let writing = |error: std::io::Error| VerifierError::io("copying to", &target, &error);
+        if let Some(folder) = target.parent() {
+            fs::DirBuilder::new().recursive(true).mode(0o755).create(folder).map_err(writing)?;
+        }
+        if mode == Mode::Symlink {
+            symlink(std::ffi::OsStr::from_bytes(&bytes), &target).map_err(writing)?;
+            continue;
+        }
+        fs::write(&target, &bytes).map_err(writing)?;
+        let bits = if mode == Mode::Executable { 0o755 } else { 0o644 };
+        fs::set_permissions(&target, fs::Permissions::from_mode(bits)).map_err(writing)?;
+    }
+    Ok(())
+}
+
+/// The verifier's own folder of a check, absolute, with the digest of what is in it.
+pub(super) fn harness(
+    context: &Context<'_>,
+    harness: Option<&str>,
+) -> Result<Option<(PathBuf, quorum_schemas::Digest)>, VerifierError> {
+    let Some(name) = harness else { return Ok(None) };
+    let refuse = |why: String| VerifierError::HarnessUnusable { check: "command".into(), path: name.to_owned(), why };
+    let path = beside_plan(context, name).ok_or_else(|| refuse("a relative path needs the plan's folder".into()))?;
+    let path = fs::canonicalize(&path).map_err(|error| refuse(error.to_string()))?;
+    if path.starts_with(&context.request.candidate_root) || !path.is_dir() {
+        return Err(refuse("must be a directory outside the candidate".into()));
+    }
+    let digest = tree::candidate_tree(&path)?;
+    Ok(Some((path, digest)))
+}
+
+/// A path of the plan, from the plan's own folder.
+pub(super) fn beside_plan(context: &Context<'_>, name: &str) -> Option<PathBuf> {
+    let path = Path::new(name);
+    match (&context.request.plan_dir, path.is_absolute()) {
+        (_, true) => Some(path.to_owned()),
+        (Some(dir), false) => Some(dir.join(path)),
+        (None, false) => None,
+    }
+}

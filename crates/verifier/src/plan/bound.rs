@@ -1,0 +1,129 @@
+//! Bound plans: the QuorumPlan v0.1 of one handoff.
+
+use std::collections::BTreeSet;
+
+use quorum_handoff::Handoff;
+use quorum_schemas::{Digest, SchemaName, Value, parse, validate};
+
+use super::check::Check;
+use super::template;
+use crate::VerifierError;
+
+/// A plan that is bound to exactly one work unit, revision and candidate artifact.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoundPlan {
+    value: Value,
+    digest: Digest,
+    required: Vec<String>,
+    checks: Vec<Check>,
+}
+
+impl BoundPlan {
+    /// Reads a bound plan.
+    ///
+    /// # Errors
+    /// [`VerifierError::PlanSyntax`], [`VerifierError::PlanInvalid`] for a schema violation, and the `plan_*` errors of
+    /// the checks.
+    pub fn parse(bytes: &[u8]) -> Result<Self, VerifierError> {
+        Self::from_value(parse(bytes).map_err(|error| VerifierError::PlanSyntax(error.to_string()))?)
+    }
+
+    /// Checks a parsed plan.
+    ///
+    /// # Errors
+    /// As [`BoundPlan::parse`].
+    pub fn from_value(value: Value) -> Result<Self, VerifierError> {
+        validate(SchemaName::QuorumPlan, &value)
+            .map_err(|violations| VerifierError::PlanInvalid(violations[0].to_string()))?;
+        let ids = value.get("required_validator_ids").and_then(Value::as_array).unwrap_or_default();
+        let required: Vec<String> = ids.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        let checks = template::checks(value.get("checks").unwrap_or(&Value::Null))?;
+        check_ids(&checks, &required)?;
+        if !checks.iter().map(Check::id).eq(required.iter().map(String::as_str)) {
+            return Err(VerifierError::PlanInvalid("the checks are not in the order of the required validators".into()));
+        }
+        Ok(Self { digest: Digest::c1(&value), value, required, checks })
+    }
+
+    /// Whether this is a plan for exactly this handoff (upstream E2 to E5, E7, E10).
+    ///
+    /// # Errors
+    /// [`VerifierError::PlanWrongHandoff`], [`VerifierError::PlanValidatorsDiffer`], [`VerifierError::SelfVerification`].
+    pub fn check_handoff(&self, handoff: &Handoff) -> Result<(), VerifierError> {
+        let wrong = |field, plan: Option<&Value>, ours: Option<&Value>| VerifierError::PlanWrongHandoff {
+            field,
+            plan: shown(plan),
+            handoff: shown(ours),
+        };
+        for field in ["work_unit_id", "work_unit_version", "work_unit_digest", "source_revision"] {
+            let (plan, ours) = (self.value.at(&["binding", field]), handoff.value().get(field));
+            if plan != ours {
+                return Err(wrong(field, plan, ours));
+            }
+        }
+        let artifact = self.value.get("candidate_artifact_id");
+        if artifact != handoff.value().get("candidate_artifact_id") {
+            return Err(wrong("candidate_artifact_id", artifact, handoff.value().get("candidate_artifact_id")));
+        }
+        check_ids(&self.checks, handoff.required_validator_ids())?;
+        if self.required != handoff.required_validator_ids() {
+            let ids = self.value.get("required_validator_ids");
+            return Err(wrong("required_validator_ids", ids, handoff.value().get("required_validator_ids")));
+        }
+        if self.verifier_id() == handoff.worker_id() {
+            return Err(VerifierError::SelfVerification(self.verifier_id().to_owned()));
+        }
+        Ok(())
+    }
+
+    /// The document.
+    #[must_use]
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Its C1 bytes.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        quorum_schemas::c1(&self.value)
+    }
+
+    /// Its C1 digest: `provenance.verifier_config_digest` of the evidence.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Whether workers may not see the plan.
+    #[must_use]
+    pub fn hidden(&self) -> bool {
+        self.value.get("visibility").and_then(Value::as_str) == Some("hidden")
+    }
+
+    /// The verifier's id.
+    #[must_use]
+    pub fn verifier_id(&self) -> &str {
+        self.value.at(&["verifier", "id"]).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// The checks, in the order of the required validators.
+    #[must_use]
+    pub fn checks(&self) -> &[Check] {
+        &self.checks
+    }
+}
+
+/// Whether the checks are exactly the required validators, whatever the order.
+pub(super) fn check_ids(checks: &[Check], required: &[String]) -> Result<(), VerifierError> {
+    let have: BTreeSet<&str> = checks.iter().map(Check::id).collect();
+    let need: BTreeSet<&str> = required.iter().map(String::as_str).collect();
+    if have == need {
+        return Ok(());
+    }
+    let list = |left: &BTreeSet<&str>, right| left.difference(right).map(|id| (*id).to_owned()).collect();
+    Err(VerifierError::PlanValidatorsDiffer { missing: list(&need, &have), extra: list(&have, &need) })
+}
+
+fn shown(value: Option<&Value>) -> String {
+    value.map_or_else(|| "absent".to_owned(), |value| String::from_utf8_lossy(&quorum_schemas::c1(value)).into_owned())
+}

@@ -1,0 +1,114 @@
+//! What the check child is asked: documents without the worker's words, and places on this machine.
+
+use std::path::PathBuf;
+
+use quorum_handoff::{Handoff, ManifestBinding, WorkUnit};
+use quorum_sandbox::Isolation;
+use quorum_schemas::{Object, Value, c1, limits::Limits, parse_with};
+
+use crate::{BoundPlan, VerifierError, limits};
+
+/// One request to the check child. It has no room for a key, a manifest's status or its logs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckRequest {
+    /// The bound plan.
+    pub plan: BoundPlan,
+    /// The handoff that it is bound to.
+    pub handoff: Handoff,
+    /// The blinded manifest.
+    pub binding: ManifestBinding,
+    /// The work unit.
+    pub work_unit: WorkUnit,
+    /// The candidate, a directory that nobody writes meanwhile.
+    pub candidate_root: PathBuf,
+    /// The baseline, where there is one.
+    pub baseline_root: Option<PathBuf>,
+    /// An existing private directory for throwaway copies; the child leaves it empty.
+    pub scratch: PathBuf,
+    /// The folder of the plan file, from which `harness` and engine paths start.
+    pub plan_dir: Option<PathBuf>,
+    /// The isolation that commands and engines must have; `None` only by the operator's word.
+    pub isolation: Isolation,
+    /// Paths that no command may see, above all the key's.
+    pub hidden: Vec<PathBuf>,
+    /// Our own program, which holds the shipped engine; absolute.
+    pub exe: PathBuf,
+    /// The commit object of a pull request's head, without its header.
+    pub head_commit: Option<Vec<u8>>,
+}
+
+const BOUNDS: Limits = Limits { bytes: limits::REQUEST_BYTES, depth: 64 };
+
+impl CheckRequest {
+    /// The bytes that go to the child's stdin.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let path = |path: &PathBuf| Value::from(hex(path.as_os_str().as_encoded_bytes()));
+        let mut members: Vec<(&str, Value)> = vec![
+            ("plan", self.plan.value().clone()),
+            ("handoff", self.handoff.value().clone()),
+            ("binding", self.binding.to_value()),
+            ("work_unit", self.work_unit.value().clone()),
+            ("candidate_root", path(&self.candidate_root)),
+            ("scratch", path(&self.scratch)),
+            ("isolation", self.isolation.as_str().into()),
+            ("hidden", Value::Array(self.hidden.iter().map(path).collect())),
+            ("exe", path(&self.exe)),
+        ];
+        members.extend(self.baseline_root.as_ref().map(|root| ("baseline_root", path(root))));
+        members.extend(self.plan_dir.as_ref().map(|dir| ("plan_dir", path(dir))));
+        members.extend(self.head_commit.as_ref().map(|commit| ("head_commit", hex(commit).into())));
+        let members: Object = members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        c1(&Value::Object(members))
+    }
+
+    /// Reads the bytes back.
+    ///
+    /// # Errors
+    /// [`VerifierError::ChildGarbage`] naming the member.
+    pub fn parse(bytes: &[u8]) -> Result<Self, VerifierError> {
+        let garbage = |what: &str, why: String| VerifierError::ChildGarbage(format!("the request: {what}: {why}"));
+        let value = parse_with(bytes, BOUNDS).map_err(|error| garbage("document", error.to_string()))?;
+        let need = |key: &str| value.get(key).ok_or_else(|| garbage(key, "missing".to_owned()));
+        let raw = |key: &str, value: &Value| {
+            let bytes = value.as_str().and_then(unhex);
+            bytes.ok_or_else(|| garbage(key, "not hex".to_owned()))
+        };
+        let path = |key: &str, value: &Value| raw(key, value).map(to_path);
+        let optional = |key: &str| value.get(key).map(|value| path(key, value)).transpose();
+        let hidden = need("hidden")?.as_array().unwrap_or_default();
+        let isolation = need("isolation")?.as_str().unwrap_or_default();
+        Ok(Self {
+            plan: BoundPlan::from_value(need("plan")?.clone())?,
+            handoff: Handoff::parse(need("handoff")?).map_err(|error| garbage("handoff", error.to_string()))?,
+            binding: ManifestBinding::parse(need("binding")?).map_err(|error| garbage("binding", error.to_string()))?,
+            work_unit: WorkUnit::from_value(need("work_unit")?.clone())
+                .map_err(|error| garbage("work_unit", error.to_string()))?,
+            candidate_root: path("candidate_root", need("candidate_root")?)?,
+            baseline_root: optional("baseline_root")?,
+            scratch: path("scratch", need("scratch")?)?,
+            plan_dir: optional("plan_dir")?,
+            isolation: isolation.parse().map_err(|error: quorum_sandbox::SandboxError| garbage("isolation", error.to_string()))?,
+            hidden: hidden.iter().map(|value| path("hidden", value)).collect::<Result<_, _>>()?,
+            exe: path("exe", need("exe")?)?,
+            head_commit: value.get("head_commit").map(|value| raw("head_commit", value)).transpose()?,
+        })
+    }
+}
+
+// Paths are bytes; JSON texts are not.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    if !digits.len().is_multiple_of(2) || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    digits.chunks_exact(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}
+
+fn to_path(bytes: Vec<u8>) -> PathBuf {
+    PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes))
+}
