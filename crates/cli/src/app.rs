@@ -1,5 +1,6 @@
 //! The command line as a whole: global flags, dispatch, the last word on errors.
 
+use std::ffi::OsString;
 use std::process;
 
 use clap::Parser;
@@ -22,6 +23,12 @@ struct Cli {
 
 /// Parses the arguments, runs the command and turns its end into an exit code.
 pub(crate) fn main() -> process::ExitCode {
+    quorum_sandbox::init_main();
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if let Some(status) = cmd::hidden(&arguments) {
+        // The status of a child is a byte; anything else is a defect of ours and must not look like success.
+        return process::ExitCode::from(u8::try_from(status).unwrap_or(ExitCode::Infrastructure.number()));
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),

@@ -52,7 +52,10 @@ impl Ui {
     /// The last line of a command that failed. One line, whatever the message holds.
     pub(crate) fn error(&mut self, error: &CliError) {
         let label = if self.colour { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
-        self.say(format!("{label}[{}]: {}", error.code(), one_line(&error.to_string())));
+        let message = one_line(&error.to_string());
+        // The rooms below put the code first; it is not said twice.
+        let message = message.strip_prefix(error.code()).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&message);
+        self.say(format!("{label}[{}]: {message}", error.code()));
     }
 
     /// Everything written so far has reached stdout.

@@ -9,10 +9,11 @@ use quorum_attest::{Envelope, PredicateType, Statement, TrustRoot, authenticate}
 use quorum_policies::{Decision, FactSheet, Policy, Recommendation};
 use quorum_schemas::{Digest, Value, c1, parse};
 
+use crate::control::read_disk;
 use crate::decision::{Files, recompute};
 use crate::documents::{Documents, admit};
 use crate::evidence::EvidenceSet;
-use crate::{GateError, record};
+use crate::{GateError, limits, record};
 
 /// What an audit found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,15 +54,24 @@ fn differs<T>(file: &str, message: impl ToString) -> Finding<T> {
     Err(Difference { file: file.to_owned(), message: message.to_string() })
 }
 
-/// Audits a directory.
+/// Audits a directory; `trust` is the trust root that its reader knows.
 ///
 /// # Errors
 /// `not_a_record`, `cannot_read`, `record_too_large`: the directory cannot be judged at all.
-pub fn audit(directory: &Path) -> Result<AuditOutcome, GateError> {
-    match folder::read(directory)? {
-        Err(difference) => Ok(AuditOutcome::Differs(difference)),
-        Ok(files) => audit_files(&files),
+pub fn audit(directory: &Path, trust: Option<&Path>) -> Result<AuditOutcome, GateError> {
+    let known = trust.map(|path| read_disk(path, limits::ENVELOPE)).transpose()?;
+    let files = match folder::read(directory)? {
+        Err(difference) => return Ok(AuditOutcome::Differs(difference)),
+        Ok(files) => files,
+    };
+    let outcome = audit_files(&files)?;
+    if let (AuditOutcome::Same(_), Some(known)) = (&outcome, known)
+        && files.get(record::TRUST) != Some(&known)
+    {
+        let message = "it is not the trust root that --trust names".to_owned();
+        return Ok(AuditOutcome::Differs(Difference { file: record::TRUST.to_owned(), message }));
     }
+    Ok(outcome)
 }
 
 /// Audits a record in memory.
@@ -230,7 +240,10 @@ fn evidence(files: &Files, sheet: &FactSheet) -> Finding<EvidenceSet> {
             return differs(&name, "facts.json does not say when it was received");
         };
         if fact.bundle_checked != set.bundle_checked(envelope) {
-            return differs(&name, format!("facts.json says bundle_checked: {}, the bundles say otherwise", fact.bundle_checked));
+            return differs(
+                &name,
+                format!("facts.json says bundle_checked: {}, the bundles say otherwise", fact.bundle_checked),
+            );
         }
     }
     match sheet.facts.received.keys().find(|digest| !set.envelopes.contains_key(digest)) {

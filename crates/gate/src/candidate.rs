@@ -103,9 +103,8 @@ impl Candidate {
 
 fn from_path(path: &Path, baseline: Option<&Path>) -> Result<(Candidate, ControlFiles), GateError> {
     let control = ControlFiles::beside_candidate(path)?;
-    let resolved = |path: &Path| {
-        path.canonicalize().map_err(|source| GateError::Read { path: path.to_owned(), source })
-    };
+    let resolved =
+        |path: &Path| path.canonicalize().map_err(|source| GateError::Read { path: path.to_owned(), source });
     let found = resolved(path)?;
     let baseline = match baseline {
         None => None,
@@ -209,7 +208,8 @@ fn pull_request(text: &str) -> Result<(String, u64), GateError> {
         let number: u64 = number.parse().ok().filter(|number| *number > 0)?;
         (named(owner) && named(name)).then(|| (repository.to_owned(), number))
     });
-    parsed.ok_or_else(|| GateError::control("pull_request_malformed", format!("--pr `{text}` is not OWNER/REPO#NUMBER")))
+    parsed
+        .ok_or_else(|| GateError::control("pull_request_malformed", format!("--pr `{text}` is not OWNER/REPO#NUMBER")))
 }
 
 /// A directory that vanishes with the run.

@@ -1,13 +1,13 @@
 //! Running a verifier's plan on the candidate, in a child that has no key.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::Duration;
 
+use quorum_attest::Entry;
 use quorum_policies::Policy;
 use quorum_sandbox::Isolation;
 use quorum_schemas::Timestamp;
-use quorum_verifier::plan::{CheckSpec, PlanFile};
-use quorum_verifier::{BoundPlan, CheckReport, CheckRequest, VerifierError, run_in_child};
+use quorum_verifier::{BoundPlan, CheckReport, CheckRequest, CheckSpec, PlanFile, VerifierError, run_in_child};
 
 use crate::candidate::{Candidate, scratch};
 use crate::control::ControlFiles;
@@ -38,6 +38,20 @@ impl Plan {
         };
         let (folder, scratch) = if needs_folder { control.folder_of("--plan", path)? } else { (None, None) };
         Ok(Self { file, folder, _scratch: scratch })
+    }
+
+    /// The plan is the one of the verifier that signs.
+    ///
+    /// # Errors
+    /// `plan_wrong_verifier`.
+    pub(crate) fn check_verifier(&self, entry: &Entry) -> Result<(), GateError> {
+        if self.file.verifier_id() == entry.id {
+            return Ok(());
+        }
+        Err(GateError::control(
+            "plan_wrong_verifier",
+            format!("--plan is of verifier `{}`, --key is of `{}`", self.file.verifier_id(), entry.id),
+        ))
     }
 }
 
@@ -97,8 +111,19 @@ pub(crate) fn run(plan: &Plan, setting: &Setting<'_>) -> Result<Checked, GateErr
         head_commit: setting.candidate.head_commit.clone(),
     };
     let started_at = clock::now()?;
-    let report = run_in_child(setting.program, &request).map_err(|error| verifier_error("checks", &error))?;
+    let report = run_in_child(setting.program, &request, patience(&request.plan))
+        .map_err(|error| verifier_error("checks", &error))?;
     Ok(Checked { plan: request.plan, report, started_at, finished_at: clock::now()? })
+}
+
+/// How long the child may take: every program twice (the baseline is timed too), and as much as our own reading takes.
+fn patience(plan: &BoundPlan) -> Duration {
+    let programs = plan.checks().iter().map(|check| match check.spec() {
+        CheckSpec::Command(command) => command.timeout,
+        CheckSpec::Engine(engine) => engine.timeout,
+        _ => Duration::ZERO,
+    });
+    programs.sum::<Duration>() * 2 + limits::OWN_CHECKS
 }
 
 /// The isolation that commands and engines must have.
@@ -121,15 +146,22 @@ pub(crate) fn isolation(none: bool, policy: &Policy, documents: &Documents) -> R
     Err(GateError::control("isolation_none_not_admitted", format!("--isolation none: {why}")))
 }
 
+/// What the worker handed in cannot be a candidate.
+const UNFIT: [&str; 3] = ["tree_too_large", "tree_special_file", "path_unsafe"];
+
 /// An error of the verifier's, as a control file's or as infrastructure.
 pub(crate) fn verifier_error(what: &str, error: &VerifierError) -> GateError {
     let message = format!("{what}: {error}");
+    // The child tells its error in words, which start with the code.
+    let unfit = match error {
+        VerifierError::ChildDied { stderr, .. } => UNFIT.iter().find(|code| stderr.starts_with(**code)),
+        other => UNFIT.iter().find(|code| **code == other.code()),
+    };
+    if let Some(code) = unfit {
+        return GateError::worker(code, message);
+    }
     if error.is_control_file() {
         GateError::control(error.code(), message)
-    } else if matches!(error, VerifierError::TreeTooLarge { .. } | VerifierError::TreeSpecialFile(_) | VerifierError::PathUnsafe { .. })
-    {
-        // The worker handed in something that cannot be a candidate.
-        GateError::worker(error.code(), message)
     } else {
         GateError::infrastructure(error.code(), message)
     }

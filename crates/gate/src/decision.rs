@@ -59,9 +59,10 @@ pub(crate) fn decide_and_record(
     let bytes = decision.to_bytes().map_err(|error| broken(&error))?;
     match key {
         None => files.insert(record::UNSIGNED_DECISION.to_owned(), bytes),
-        Some(key) => {
-            files.insert(record::SIGNED_DECISION.to_owned(), sign(PAYLOAD_TYPE, &statement(question.documents, &decision), key))
-        }
+        Some(key) => files.insert(
+            record::SIGNED_DECISION.to_owned(),
+            sign(PAYLOAD_TYPE, &statement(question.documents, &decision), key),
+        ),
     };
     Ok((decision, Record { files }))
 }

@@ -59,8 +59,9 @@ pub(crate) fn admit(
     let worker = worker(&intake, opened.authentic.as_ref())?;
     if let Some(signed) = &opened_unit.authentic {
         let digest = intake.work_unit.digest();
-        about(signed, "sha256", &digest.hex())
-            .map_err(|found| GateError::control("wrong_subject", format!("the work unit's envelope is about {found}")))?;
+        about(signed, "sha256", &digest.hex()).map_err(|found| {
+            GateError::control("wrong_subject", format!("the work unit's envelope is about {found}"))
+        })?;
     }
     Ok(Documents {
         work_unit: Received { bytes: work_unit, signed: opened_unit.authentic.is_some() },
@@ -76,12 +77,7 @@ struct Opened {
 }
 
 /// A document, out of its envelope if it is in one.
-fn open(
-    bytes: &[u8],
-    kind: PredicateType,
-    trust: Option<&TrustRoot>,
-    at: Timestamp,
-) -> Result<Opened, GateError> {
+fn open(bytes: &[u8], kind: PredicateType, trust: Option<&TrustRoot>, at: Timestamp) -> Result<Opened, GateError> {
     let fault = |code: &'static str, message: String| match kind {
         PredicateType::ResultManifest => GateError::worker(code, message),
         _ => GateError::control(code, message),

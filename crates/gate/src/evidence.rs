@@ -86,7 +86,8 @@ fn find_bundle(
     let name = format!("bundle-{}.zip", digest.hex());
     let beside = evidence.parent().unwrap_or(Path::new(""));
     // The second place is that of a recorded decision.
-    let folders = folder.map_or_else(|| vec![beside.to_owned(), beside.join("../bundles")], |named| vec![named.to_owned()]);
+    let folders =
+        folder.map_or_else(|| vec![beside.to_owned(), beside.join("../bundles")], |named| vec![named.to_owned()]);
     for folder in folders {
         let path = folder.join(&name);
         // Its digest is signed, so it matters little where it lies; a candidate's links are still not followed.

@@ -25,19 +25,20 @@ impl PolicyFile {
         let refused = |error: quorum_policies::PoliciesError| {
             GateError::control(error.code(), format!("--policy {named}: {error}"))
         };
-        let bytes = match Policy::shipped(named) {
-            Some(text) => text.as_bytes().to_vec(),
-            None => {
-                let path = Path::new(named);
-                // A bare word that names no file was meant as a shipped policy.
-                if path.components().count() == 1 && path.extension().is_none() && !path.exists() {
-                    return Err(Policy::shipped_text(named).map(|_| ()).map_err(refused).err().unwrap_or_else(|| {
-                        GateError::control("policy_unknown_name", format!("--policy {named}"))
-                    }));
+        let bytes =
+            match Policy::shipped(named) {
+                Some(text) => text.as_bytes().to_vec(),
+                None => {
+                    let path = Path::new(named);
+                    // A bare word that names no file was meant as a shipped policy.
+                    if path.components().count() == 1 && path.extension().is_none() && !path.exists() {
+                        return Err(Policy::shipped_text(named).map(|_| ()).map_err(refused).err().unwrap_or_else(
+                            || GateError::control("policy_unknown_name", format!("--policy {named}")),
+                        ));
+                    }
+                    control.read("--policy", path, limits::CONTROL_FILE)?
                 }
-                control.read("--policy", path, limits::CONTROL_FILE)?
-            }
-        };
+            };
         let policy = Policy::parse(&bytes).map_err(refused)?;
         Ok(Self { policy, bytes })
     }

@@ -53,7 +53,10 @@ pub(crate) fn trust_root(bytes: &[u8], at_least: Option<u64>, now: Timestamp) ->
     if let Some(least) = at_least.filter(|least| trust.version() < *least) {
         return Err(GateError::control(
             "trust_version_too_old",
-            format!("--trust has version {}, --trust-min-version asks for {least}; fetch the current one", trust.version()),
+            format!(
+                "--trust has version {}, --trust-min-version asks for {least}; fetch the current one",
+                trust.version()
+            ),
         ));
     }
     Ok(trust)

@@ -1,7 +1,9 @@
 //! One shot: verify, decide, report, audit. Links no NATS.
 
+mod answer;
 mod audit;
 mod candidate;
+mod checks;
 mod clock;
 mod control;
 mod decision;
@@ -10,16 +12,27 @@ mod error;
 mod evidence;
 mod exit_code;
 mod git;
+mod init;
+mod inputs;
 mod keys;
 pub mod limits;
 mod manifest;
 mod out_dir;
 mod record;
+mod report;
+mod run;
+mod steps;
+mod verify;
 
 pub use audit::{AuditOutcome, Audited, Difference, audit, audit_files};
 pub use candidate::{CandidateSource, GitSource};
 pub use error::GateError;
 pub use exit_code::ExitCode;
+pub use init::{COMMAND as INIT_COMMAND, init};
 pub use manifest::{ManifestRequest, WorkerClaim, make_manifest};
 pub use out_dir::write_atomically;
 pub use record::Record;
+pub use report::{CheckLine, Format, ReportTarget, Subject as ReportSubject};
+pub use run::{GateOutcome, GateRequest, run};
+pub use steps::{DecideRequest, decide, derive_handoff};
+pub use verify::{VerifyOutcome, VerifyRequest, verify};

@@ -1,5 +1,7 @@
 //! All limits of this crate, each with its reason.
 
+use std::time::Duration;
+
 /// Largest control file in bytes: the size of one document of the mesh, which is twenty times the largest real one.
 pub const CONTROL_FILE: u64 = 1 << 20;
 
@@ -29,3 +31,6 @@ pub const RECORD_FILES: usize = 2048;
 
 /// Largest file of a recorded decision: a bundle, which the verifier bounds to the same size.
 pub const RECORD_FILE: u64 = 256 << 20;
+
+/// Time for checks that are our own code: reading the largest tree twice from a slow disk.
+pub const OWN_CHECKS: Duration = Duration::from_secs(300);

@@ -124,6 +124,6 @@ impl FromStr for ReportTarget {
 }
 
 /// Text from documents, without characters that a terminal would obey or that would start another line.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
 }

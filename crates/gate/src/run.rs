@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use quorum_attest::{PAYLOAD_TYPE, Role, SigningKey, TrustRoot, sign};
+use quorum_attest::{PAYLOAD_TYPE, Role, TrustRoot, sign};
 use quorum_policies::{Assurance, Decision};
 use quorum_schemas::{Timestamp, c1};
-use quorum_verifier::{Answer, VerifierIdentity, assemble};
 
+use crate::answer::{self, Identity};
 use crate::candidate::Candidate;
-use crate::checks::{self, Checked, Plan, Setting, verifier_error};
+use crate::checks::{self, Checked, Plan, Setting};
 use crate::control::ControlFiles;
 use crate::decision::{Question, decide_and_record};
 use crate::documents::{Documents, admit, work_unit};
@@ -80,7 +80,8 @@ pub fn run(request: &GateRequest) -> Result<GateOutcome, GateError> {
     for pin in &request.pins {
         control.pin(pin)?;
     }
-    let outputs = request.reports.iter().map(|path| ("--report", path)).chain(request.out.iter().map(|path| ("--out", path)));
+    let outputs =
+        request.reports.iter().map(|path| ("--report", path)).chain(request.out.iter().map(|path| ("--out", path)));
     for (option, path) in outputs {
         control.output(option, path)?;
     }
@@ -105,7 +106,10 @@ fn check_options(request: &GateRequest) -> Result<(), GateError> {
             return refuse("evidence_needs_trust", "--evidence without --trust: nothing says whose evidence counts");
         }
         if request.key.is_some() || request.decision_key.is_some() {
-            return refuse("key_needs_trust", "--key and --decision-key without --trust: nothing says whose keys they are");
+            return refuse(
+                "key_needs_trust",
+                "--key and --decision-key without --trust: nothing says whose keys they are",
+            );
         }
         if request.trust_min_version.is_some() {
             return refuse("trust_version_needs_trust", "--trust-min-version without --trust");
@@ -115,7 +119,9 @@ fn check_options(request: &GateRequest) -> Result<(), GateError> {
         }
     }
     match (&request.trust, &request.plan, &request.key) {
-        (Some(_), Some(_), None) => refuse("plan_needs_key", "--plan with --trust needs --key: whose evidence would it be?"),
+        (Some(_), Some(_), None) => {
+            refuse("plan_needs_key", "--plan with --trust needs --key: whose evidence would it be?")
+        }
         (Some(_), None, Some(_)) => refuse("plan_missing", "--key needs --plan: what this verifier checks"),
         _ => Ok(()),
     }
@@ -145,20 +151,17 @@ impl Inputs {
         if let Some(trust) = &trust {
             inputs::admitted(&policy.policy, trust)?;
             key = inputs::key(control, "--key", request.key.as_ref(), Role::Verifier, trust, now)?;
-            decision_key = inputs::key(control, "--decision-key", request.decision_key.as_ref(), Role::Gate, trust, now)?;
+            decision_key =
+                inputs::key(control, "--decision-key", request.decision_key.as_ref(), Role::Gate, trust, now)?;
         }
         let plan = request.plan.as_ref().map(|path| Plan::read(control, path)).transpose()?;
-        if let (Some(plan), Some((_, entry))) = (&plan, &key)
-            && plan.file.verifier_id() != entry.id
-        {
-            return Err(GateError::control(
-                "plan_wrong_verifier",
-                format!("--plan is of verifier `{}`, --key is of `{}`", plan.file.verifier_id(), entry.id),
-            ));
+        if let (Some(plan), Some((_, entry))) = (&plan, &key) {
+            plan.check_verifier(entry)?;
         }
         let work_unit = control.read("--work-unit", &request.work_unit, limits::ENVELOPE)?;
         // The worker's own document may lie in the worker's own tree.
-        let result = request.result.as_ref().map(|path| crate::control::read_disk(path, limits::ENVELOPE)).transpose()?;
+        let result =
+            request.result.as_ref().map(|path| crate::control::read_disk(path, limits::ENVELOPE)).transpose()?;
         let evidence = EvidenceSet::read(control, &request.evidence, request.bundles.as_deref())?;
         Ok(Self { work_unit, result, policy, trust, plan, key, decision_key, evidence })
     }
@@ -194,22 +197,32 @@ impl Inputs {
     }
 
     /// No check child is left when keys are made or used here.
-    fn decide(mut self, documents: Documents, checked: Option<Checked>, now: Timestamp) -> Result<GateOutcome, GateError> {
+    fn decide(
+        mut self,
+        documents: Documents,
+        checked: Option<Checked>,
+        now: Timestamp,
+    ) -> Result<GateOutcome, GateError> {
         let local = self.trust.is_none();
         let (trust, key, decision_key) = match (self.trust.take(), self.plan.take()) {
             (None, Some(plan)) => {
                 let made = Ephemeral::new(plan.file.verifier_id(), self.policy.policy.digest(), now)?;
                 (made.trust, Some(made.verifier), Some(made.gate))
             }
-            (Some(trust), _) => (trust, self.key.take().map(|(key, _)| key), self.decision_key.take().map(|(key, _)| key)),
-            (None, None) => return Err(GateError::control("plan_missing", "give --plan FILE: what this machine checks")),
+            (Some(trust), _) => {
+                (trust, self.key.take().map(|(key, _)| key), self.decision_key.take().map(|(key, _)| key))
+            }
+            (None, None) => {
+                return Err(GateError::control("plan_missing", "give --plan FILE: what this machine checks"));
+            }
         };
         let mut evidence = std::mem::take(&mut self.evidence);
         let mut lines = Vec::new();
         let mut plan = None;
         if let (Some(checked), Some(key)) = (checked, &key) {
             lines = checked.report.checks.iter().map(CheckLine::from).collect();
-            let answer = answer(&checked, &documents, &trust, key)?;
+            let identity = Identity::of(checked.plan.verifier_id(), Some(&trust));
+            let answer = answer::assemble(&checked, &documents, &identity, Some(&trust))?;
             plan = (!checked.plan.hidden()).then(|| checked.plan.bytes());
             evidence.add(sign(PAYLOAD_TYPE, &answer.statement, key), Some(answer.bundle.bytes));
         }
@@ -226,10 +239,4 @@ impl Inputs {
         let (decision, record) = decide_and_record(&question, decision_key.as_ref())?;
         Ok(GateOutcome { decision, record, checks: lines })
     }
-}
-
-/// The statement and the bundle of this machine's checks, seat 0, try 1, epoch 0.
-fn answer(checked: &Checked, documents: &Documents, trust: &TrustRoot, key: &SigningKey) -> Result<Answer, GateError> {
-    let _ = (checked, documents, trust, key, VerifierIdentity::default(), assemble, verifier_error);
-    todo!()
 }

@@ -1,14 +1,63 @@
 //! `quorum decide`.
 
-use quorum_gate::ExitCode;
+use std::path::PathBuf;
 
+use quorum_gate::{DecideRequest, ExitCode, ReportSubject, decide};
+
+use super::options::OutputOptions;
 use crate::error::CliError;
 use crate::ui::Ui;
 
 /// Arguments of `quorum decide`.
 #[derive(clap::Args)]
-pub(crate) struct Args {}
+#[command(after_help = super::gate::EXITS)]
+pub(crate) struct Args {
+    /// The work unit that the candidate answers.
+    #[arg(long, value_name = "FILE")]
+    work_unit: PathBuf,
+    /// The worker's manifest, bare or signed.
+    #[arg(long, value_name = "FILE")]
+    result: PathBuf,
+    /// The policy: a file, or the name of a shipped one.
+    #[arg(long, value_name = "FILE|NAME", default_value = "one-verifier")]
+    policy: String,
+    /// The trust root.
+    #[arg(long, value_name = "FILE")]
+    trust: PathBuf,
+    /// Refuse a trust root older than this version.
+    #[arg(long, value_name = "N")]
+    trust_min_version: Option<u64>,
+    /// Evidence of a verifier; its bundle is sought beside it.
+    #[arg(long, value_name = "FILE")]
+    evidence: Vec<PathBuf>,
+    /// Where the bundles of the evidence are, instead of beside it.
+    #[arg(long, value_name = "DIR")]
+    bundle: Option<PathBuf>,
+    /// A key of role gate: sign the decision.
+    #[arg(long, value_name = "FILE")]
+    decision_key: Option<PathBuf>,
+    /// Refuse a control file with another digest.
+    #[arg(long, value_name = "FILE=sha256:HEX")]
+    pin: Vec<String>,
+    #[command(flatten)]
+    output: OutputOptions,
+}
 
-pub(crate) fn run(_args: Args, _ui: &mut Ui) -> Result<ExitCode, CliError> {
-    Err(CliError::infrastructure("not_built", "`quorum decide` is not in this build"))
+pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    let reports = args.output.reports()?;
+    let outcome = decide(&DecideRequest {
+        work_unit: args.work_unit,
+        result: args.result,
+        policy: args.policy,
+        trust: args.trust,
+        trust_min_version: args.trust_min_version,
+        evidence: args.evidence,
+        bundles: args.bundle,
+        decision_key: args.decision_key,
+        pins: args.pin,
+        out: args.output.out.clone(),
+    })?;
+    let subject = ReportSubject { decision: &outcome.decision, checks: &outcome.checks };
+    super::gate::show(&subject, &reports, args.output.out.as_deref(), ui)?;
+    Ok(outcome.decision.recommendation.into())
 }

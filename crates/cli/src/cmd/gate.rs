@@ -1,14 +1,107 @@
 //! `quorum gate`.
 
-use quorum_gate::ExitCode;
+use std::path::{Path, PathBuf};
 
+use quorum_gate::{ExitCode, Format, GateRequest, ReportSubject, ReportTarget};
+
+use super::options::{CandidateOptions, OutputOptions, WorkerOptions, program};
 use crate::error::CliError;
 use crate::ui::Ui;
 
 /// Arguments of `quorum gate`.
 #[derive(clap::Args)]
-pub(crate) struct Args {}
+#[command(after_help = EXITS)]
+pub(crate) struct Args {
+    /// The work unit that the candidate answers.
+    #[arg(long, value_name = "FILE")]
+    work_unit: PathBuf,
+    /// The worker's manifest, bare or signed; without it the gate builds an unsigned one.
+    #[arg(long, value_name = "FILE")]
+    result: Option<PathBuf>,
+    #[command(flatten)]
+    candidate: CandidateOptions,
+    #[command(flatten)]
+    worker: WorkerOptions,
+    /// What this machine checks: a template (TOML) or a bound plan (JSON).
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
+    /// The policy: a file, or the name of a shipped one [default: local, or one-verifier with --trust].
+    #[arg(long, value_name = "FILE|NAME")]
+    policy: Option<String>,
+    /// The trust root; without it this process vouches for itself.
+    #[arg(long, value_name = "FILE")]
+    trust: Option<PathBuf>,
+    /// Refuse a trust root older than this version.
+    #[arg(long, value_name = "N")]
+    trust_min_version: Option<u64>,
+    /// This machine's verifier key: run the plan and sign the evidence.
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// A key of role gate: sign the decision.
+    #[arg(long, value_name = "FILE")]
+    decision_key: Option<PathBuf>,
+    /// Evidence of another verifier; its bundle is sought beside it.
+    #[arg(long, value_name = "FILE")]
+    evidence: Vec<PathBuf>,
+    /// Where the bundles of the evidence are, instead of beside it.
+    #[arg(long, value_name = "DIR")]
+    bundle: Option<PathBuf>,
+    /// Refuse a control file with another digest.
+    #[arg(long, value_name = "FILE=sha256:HEX")]
+    pin: Vec<String>,
+    /// `none` runs commands without isolation; the policy must name it too.
+    #[arg(long, value_name = "CLASS", value_parser = ["none"])]
+    isolation: Option<String>,
+    #[command(flatten)]
+    output: OutputOptions,
+}
 
-pub(crate) fn run(_args: Args, _ui: &mut Ui) -> Result<ExitCode, CliError> {
-    Err(CliError::infrastructure("not_built", "`quorum gate` is not in this build"))
+/// What scripts branch on.
+pub(super) const EXITS: &str = "\
+Exit codes: 0 accept_candidate, 1 reject_candidate, 2 usage or a control file, 3 insufficient_evidence,
+4 escalate, 5 infrastructure, 6 the worker's document was refused, 130 interrupted.";
+
+pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    let reports: Vec<ReportTarget> = args.output.reports()?;
+    let request = GateRequest {
+        work_unit: args.work_unit,
+        result: args.result,
+        worker: args.worker.claim(),
+        candidate: args.candidate.source()?,
+        plan: args.plan,
+        policy: args.policy,
+        trust: args.trust,
+        trust_min_version: args.trust_min_version,
+        key: args.key,
+        decision_key: args.decision_key,
+        evidence: args.evidence,
+        bundles: args.bundle,
+        pins: args.pin,
+        isolation_none: args.isolation.is_some(),
+        out: args.output.out.clone(),
+        reports: reports.iter().map(|target| target.file.clone()).collect(),
+        program: program()?,
+    };
+    let outcome = quorum_gate::run(&request)?;
+    let subject = ReportSubject { decision: &outcome.decision, checks: &outcome.checks };
+    show(&subject, &reports, args.output.out.as_deref(), ui)?;
+    Ok(outcome.decision.recommendation.into())
+}
+
+/// Writes the reports, and one to stdout.
+pub(super) fn show(
+    subject: &ReportSubject<'_>,
+    reports: &[ReportTarget],
+    out: Option<&Path>,
+    ui: &mut Ui,
+) -> Result<(), CliError> {
+    for target in reports {
+        quorum_gate::write_atomically(&target.file, target.format.render(subject).as_bytes())?;
+    }
+    let format = if ui.json() { Format::Json } else { Format::Text };
+    ui.bytes(format.render(subject).as_bytes())?;
+    if let Some(out) = out {
+        ui.say(format!("recorded in {}; `quorum audit {}` recomputes it", out.display(), out.display()));
+    }
+    Ok(())
 }

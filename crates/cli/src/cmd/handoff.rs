@@ -1,14 +1,47 @@
 //! `quorum handoff`.
 
-use quorum_gate::ExitCode;
+use std::path::PathBuf;
+
+use quorum_gate::{ExitCode, derive_handoff, write_atomically};
 
 use crate::error::CliError;
 use crate::ui::Ui;
 
 /// Arguments of `quorum handoff`.
 #[derive(clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
 
-pub(crate) fn run(_args: Args, _ui: &mut Ui) -> Result<ExitCode, CliError> {
-    Err(CliError::infrastructure("not_built", "`quorum handoff` is not in this build"))
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Derive the handoff of a manifest: deterministic, so anyone can repeat it.
+    Derive(Derive),
+}
+
+#[derive(clap::Args)]
+struct Derive {
+    /// The work unit.
+    #[arg(long, value_name = "FILE")]
+    work_unit: PathBuf,
+    /// The worker's manifest, bare or signed.
+    #[arg(long, value_name = "FILE")]
+    result: PathBuf,
+    /// The trust root, for signed documents.
+    #[arg(long, value_name = "FILE")]
+    trust: Option<PathBuf>,
+    /// Where to write it instead of to stdout.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    let Command::Derive(args) = args.command;
+    let bytes = derive_handoff(&args.work_unit, &args.result, args.trust.as_deref())?;
+    match args.output {
+        Some(path) => write_atomically(&path, &bytes)?,
+        None => ui.bytes(&bytes)?,
+    }
+    Ok(ExitCode::Accept)
 }

@@ -1,6 +1,9 @@
 //! `quorum init`.
 
-use quorum_gate::ExitCode;
+use std::path::Path;
+
+use quorum_gate::{ExitCode, INIT_COMMAND, init};
+use serde_json::json;
 
 use crate::error::CliError;
 use crate::ui::Ui;
@@ -9,6 +12,16 @@ use crate::ui::Ui;
 #[derive(clap::Args)]
 pub(crate) struct Args {}
 
-pub(crate) fn run(_args: Args, _ui: &mut Ui) -> Result<ExitCode, CliError> {
-    Err(CliError::infrastructure("not_built", "`quorum init` is not in this build"))
+pub(crate) fn run(_args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    let paths = init(Path::new("."))?;
+    if ui.json() {
+        ui.document(&json!({"files": paths, "next": INIT_COMMAND}).into())?;
+        return Ok(ExitCode::Accept);
+    }
+    for path in paths {
+        ui.say(format!("wrote {path}"));
+    }
+    ui.say("Next, which exits 0:");
+    ui.line(INIT_COMMAND)?;
+    Ok(ExitCode::Accept)
 }

@@ -1,18 +1,18 @@
 //! The commands: one file each, with its arguments and what it runs.
 
 mod audit;
-mod checks;
 mod coordinator;
 mod decide;
 mod demo;
 mod digest;
-mod engine_json_rules;
 mod gate;
 mod handoff;
+mod hidden;
 mod init;
 mod keys;
 mod manifest;
 mod mesh;
+mod options;
 mod policy;
 mod schema;
 mod show;
@@ -24,6 +24,7 @@ mod verify;
 mod watch;
 
 use clap::Subcommand;
+pub(crate) use hidden::hidden;
 use quorum_gate::ExitCode;
 
 use crate::error::CliError;
@@ -72,10 +73,6 @@ pub(crate) enum Command {
     Schema(schema::Args),
     /// Print the digest of a JSON file.
     Digest(digest::Args),
-    #[command(name = "engine-json-rules", hide = true)]
-    EngineJsonRules(engine_json_rules::Args),
-    #[command(name = "__checks", hide = true)]
-    Checks(checks::Args),
 }
 
 /// Runs one command.
@@ -101,7 +98,5 @@ pub(crate) fn run(command: Command, ui: &mut Ui) -> Result<ExitCode, CliError> {
         Command::Mesh(args) => mesh::run(args, ui),
         Command::Schema(args) => schema::run(args, ui),
         Command::Digest(args) => digest::run(args, ui),
-        Command::EngineJsonRules(args) => engine_json_rules::run(args, ui),
-        Command::Checks(args) => checks::run(args, ui),
     }
 }

@@ -1,14 +1,84 @@
 //! `quorum verify`.
 
-use quorum_gate::ExitCode;
+use std::path::PathBuf;
 
+use quorum_gate::{ExitCode, VerifyRequest, verify};
+use serde_json::json;
+
+use super::options::{CandidateOptions, program};
 use crate::error::CliError;
 use crate::ui::Ui;
 
 /// Arguments of `quorum verify`.
 #[derive(clap::Args)]
-pub(crate) struct Args {}
+#[command(after_help = "Exit codes: 0 evidence written, whatever it shows; 2 usage or a control file; 5 it could not run;\n6 the worker's document was refused.")]
+pub(crate) struct Args {
+    /// The work unit that the candidate answers.
+    #[arg(long, value_name = "FILE")]
+    work_unit: PathBuf,
+    /// The worker's manifest, bare or signed.
+    #[arg(long, value_name = "FILE")]
+    result: PathBuf,
+    #[command(flatten)]
+    candidate: CandidateOptions,
+    /// What to check: a template (TOML) or a bound plan (JSON).
+    #[arg(long, value_name = "FILE")]
+    plan: PathBuf,
+    /// The verifier's private key.
+    #[arg(long, value_name = "FILE", requires = "trust", required_unless_present = "unsigned", conflicts_with = "unsigned")]
+    key: Option<PathBuf>,
+    /// The trust root that names the key.
+    #[arg(long, value_name = "FILE")]
+    trust: Option<PathBuf>,
+    /// Refuse a trust root older than this version.
+    #[arg(long, value_name = "N", requires = "trust")]
+    trust_min_version: Option<u64>,
+    /// Write the statement without a signature, for `quorum sign` in another job.
+    #[arg(long)]
+    unsigned: bool,
+    /// Refuse a control file with another digest.
+    #[arg(long, value_name = "FILE=sha256:HEX")]
+    pin: Vec<String>,
+    /// The weakest isolation of commands and engines.
+    #[arg(long, value_name = "CLASS", default_value = "process-sandbox")]
+    isolation: String,
+    /// The new directory for evidence, bundle and plan.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
 
-pub(crate) fn run(_args: Args, _ui: &mut Ui) -> Result<ExitCode, CliError> {
-    Err(CliError::infrastructure("not_built", "`quorum verify` is not in this build"))
+pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    let outcome = verify(&VerifyRequest {
+        work_unit: args.work_unit,
+        result: args.result,
+        candidate: args.candidate.source()?,
+        plan: args.plan,
+        key: args.key,
+        trust: args.trust,
+        trust_min_version: args.trust_min_version,
+        pins: args.pin,
+        isolation: args.isolation,
+        out: args.out,
+        program: program()?,
+    })?;
+    if ui.json() {
+        let checks: Vec<serde_json::Value> = outcome
+            .checks
+            .iter()
+            .map(|check| json!({"id": check.id, "kind": check.kind, "status": check.status, "summary": check.summary}))
+            .collect();
+        let value = json!({
+            "verdict": outcome.verdict,
+            "checks": checks,
+            "evidence": outcome.evidence,
+            "bundle": outcome.bundle,
+        });
+        ui.document(&value.into())?;
+    } else {
+        for check in &outcome.checks {
+            ui.line(check.to_string())?;
+        }
+        ui.line(format!("verdict {}", outcome.verdict))?;
+    }
+    Ok(ExitCode::Accept)
 }

@@ -1,0 +1,44 @@
+//! `quorum init`: the files of a first gate, which then passes.
+
+use std::fs;
+use std::path::Path;
+
+use quorum_policies::Policy;
+
+use crate::{GateError, write_atomically};
+
+/// The folder that `init` makes.
+const FOLDER: &str = ".quorum";
+
+/// The command that exits 0 after `init`.
+pub const COMMAND: &str = "quorum gate --work-unit .quorum/work-unit.json --candidate .quorum/example/candidate \
+                           --plan .quorum/plan.toml --policy .quorum/policy.toml";
+
+/// Writes the files below `root` and gives their paths, relative to it.
+///
+/// # Errors
+/// `init_exists` when one of them is there already (nothing is written then), `cannot_write`.
+pub fn init(root: &Path) -> Result<Vec<String>, GateError> {
+    let policy = Policy::shipped("local").unwrap_or_default();
+    let files = [
+        ("work-unit.json", include_str!("init/files/work-unit.json")),
+        ("plan.toml", include_str!("init/files/plan.toml")),
+        ("policy.toml", policy),
+        ("example/candidate/answer.json", include_str!("init/files/answer.json")),
+        ("example/ci.yml", include_str!("init/files/ci.yml")),
+    ];
+    let paths: Vec<String> = files.iter().map(|(name, _)| format!("{FOLDER}/{name}")).collect();
+    if let Some(taken) = paths.iter().find(|path| root.join(path).symlink_metadata().is_ok()) {
+        return Err(GateError::control(
+            "init_exists",
+            format!("{taken} is there already; remove {FOLDER} or go on with what is in it"),
+        ));
+    }
+    for (path, (_, text)) in paths.iter().zip(files) {
+        let full = root.join(path);
+        let folder = full.parent().unwrap_or(root);
+        fs::create_dir_all(folder).map_err(|source| GateError::Write { path: folder.to_owned(), source })?;
+        write_atomically(&full, text.as_bytes())?;
+    }
+    Ok(paths)
+}

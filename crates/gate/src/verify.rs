@@ -1,0 +1,122 @@
+//! `quorum verify`: check a candidate, write evidence.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use quorum_attest::{PAYLOAD_TYPE, Role, TrustRoot, sign};
+use quorum_sandbox::Isolation;
+
+use crate::answer::{self, Identity};
+use crate::candidate::Candidate;
+use crate::checks::{self, Plan, Setting};
+use crate::out_dir::OutDir;
+use crate::report::CheckLine;
+use crate::{CandidateSource, GateError, clock, inputs, record};
+
+/// What `quorum verify` is asked.
+#[derive(Debug, Clone)]
+pub struct VerifyRequest {
+    /// What was asked of the worker.
+    pub work_unit: PathBuf,
+    /// The worker's manifest, bare or signed.
+    pub result: PathBuf,
+    /// What is handed in.
+    pub candidate: CandidateSource,
+    /// What to check.
+    pub plan: PathBuf,
+    /// The verifier's key; without it the statement is written unsigned.
+    pub key: Option<PathBuf>,
+    /// The trust root; needed with a key.
+    pub trust: Option<PathBuf>,
+    /// The oldest version of the trust root that is good enough.
+    pub trust_min_version: Option<u64>,
+    /// `FILE=sha256:...`.
+    pub pins: Vec<String>,
+    /// The weakest class of commands and engines.
+    pub isolation: String,
+    /// Where evidence, bundle and plan go.
+    pub out: PathBuf,
+    /// Our own program: it runs the checks as a child.
+    pub program: PathBuf,
+}
+
+/// What was written.
+#[derive(Debug)]
+pub struct VerifyOutcome {
+    /// supports, rejects, abstains or absent.
+    pub verdict: String,
+    /// What each check found.
+    pub checks: Vec<CheckLine>,
+    /// File name of the evidence.
+    pub evidence: String,
+    /// File name of the bundle.
+    pub bundle: String,
+}
+
+impl fmt::Display for CheckLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plain = crate::report::plain;
+        write!(f, "{:<12}  {}  {}", self.status, plain(&self.id), plain(&self.summary))
+    }
+}
+
+/// Runs the plan and writes what it shows.
+///
+/// # Errors
+/// [`GateError`] with its exit code; nothing is written then.
+pub fn verify(request: &VerifyRequest) -> Result<VerifyOutcome, GateError> {
+    let isolation: Isolation = request
+        .isolation
+        .parse()
+        .map_err(|error: quorum_sandbox::SandboxError| GateError::control("isolation_unknown", error))?;
+    let out = OutDir::reserve(&request.out)?;
+    let (candidate, mut control) = Candidate::open(&request.candidate)?;
+    for pin in &request.pins {
+        control.pin(pin)?;
+    }
+    control.output("--out", &request.out)?;
+    let opened = clock::now()?;
+    let trust: Option<TrustRoot> = match &request.trust {
+        Some(path) => Some(inputs::trust(&mut control, path, request.trust_min_version, opened)?),
+        None => None,
+    };
+    let key = match (&trust, &request.key) {
+        (Some(trust), Some(_)) => {
+            inputs::key(&mut control, "--key", request.key.as_ref(), Role::Verifier, trust, opened)?
+        }
+        (None, Some(_)) => {
+            return Err(GateError::control("key_needs_trust", "--key without --trust: whose key is it?"));
+        }
+        (_, None) => None,
+    };
+    let plan = Plan::read(&mut control, &request.plan)?;
+    if let Some((_, entry)) = &key {
+        plan.check_verifier(entry)?;
+    }
+    let documents = inputs::documents(&mut control, &request.work_unit, &request.result, trust.as_ref(), opened)?;
+    control.finish()?;
+    let setting = Setting {
+        candidate: &candidate,
+        documents: &documents,
+        isolation,
+        hidden: request.key.iter().filter_map(|path| path.canonicalize().ok()).collect(),
+        program: &request.program,
+    };
+    let checked = checks::run(&plan, &setting)?;
+    let identity = Identity::of(plan.file.verifier_id(), trust.as_ref());
+    let answer = answer::assemble(&checked, &documents, &identity, trust.as_ref())?;
+    let evidence = if key.is_some() { "evidence.dsse.json" } else { "evidence.statement.json" }.to_owned();
+    let bundle = format!("bundle-{}.zip", answer.bundle.digest.hex());
+    let bytes = match &key {
+        Some((key, _)) => sign(PAYLOAD_TYPE, &answer.statement, key),
+        None => answer.statement.clone(),
+    };
+    let mut files = BTreeMap::from([(evidence.clone(), bytes), (bundle.clone(), answer.bundle.bytes)]);
+    if !checked.plan.hidden() {
+        files.insert(record::PLAN.to_owned(), checked.plan.bytes());
+    }
+    out.write(&files)?;
+    let checks = checked.report.checks.iter().map(CheckLine::from).collect();
+    Ok(VerifyOutcome { verdict: answer.verdict, checks, evidence, bundle })
+}
