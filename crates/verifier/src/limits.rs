@@ -39,7 +39,7 @@ pub const BUNDLE_FILES: usize = 1024;
 pub const LOG_BYTES: usize = 1 << 20;
 
 /// Bytes of one report file that a harness writes.
-pub const REPORT_BYTES: u64 = 16 << 20;
+pub const REPORT_BYTES: u64 = 8 << 20;
 
 /// Test cases in one report.
 pub const REPORT_CASES: usize = 100_000;
@@ -62,8 +62,15 @@ pub const CHILD_REPORT_BYTES: usize = 64 << 20;
 /// Bytes kept of what a dying check child wrote to stderr.
 pub const CHILD_STDERR_BYTES: usize = 16 << 10;
 
-/// Characters of one summary or diagnostic that reaches a document.
-pub const TEXT_CHARS: usize = 4000;
+/// Characters of one summary or diagnostic that reaches a document. With [`PLAN_CHECKS`] and [`FINDINGS`] a statement stays
+/// below the 1 MiB of a document even when every character is escaped.
+pub const TEXT_CHARS: usize = 500;
 
-/// Findings kept of one check; the rest is counted.
-pub const FINDINGS: usize = 100;
+/// Findings kept in one result; the rest is counted.
+pub const FINDINGS: usize = 40;
+
+/// Bytes of evidence files after which further ones are cut to [`CUT_BYTES`], so that a bundle never grows past its limit.
+pub const EVIDENCE_BYTES: usize = 12 << 20;
+
+/// What stays of an evidence file that is cut.
+pub const CUT_BYTES: usize = 16 << 10;

@@ -18,8 +18,8 @@ pub use junit::{CaseStatus, TestCase, parse_junit};
 use observed::Observed;
 
 use crate::plan::{Check, CheckSpec};
-use crate::report::{CheckOutcome, CheckReport};
-use crate::{CheckRequest, VerifierError, tree};
+use crate::report::{CheckOutcome, CheckReport, EvidenceFile};
+use crate::{CheckRequest, VerifierError, limits, tree};
 
 /// Everything that a check may look at.
 pub(crate) struct Context<'a> {
@@ -40,12 +40,15 @@ pub fn run_checks(request: &CheckRequest) -> Result<CheckReport, VerifierError> 
     let baseline = request.baseline_root.as_deref().map(tree::list).transpose()?;
     let context = Context { request, candidate, baseline };
     let mut engines = std::collections::BTreeMap::new();
-    let mut checks = Vec::new();
+    let mut checks: Vec<CheckOutcome> = Vec::new();
+    let mut kept = 0;
     for (index, check) in request.plan.checks().iter().enumerate() {
         let began = Instant::now();
         let observed = run_one(&context, check, index);
         engines.extend(observed.engine.clone());
-        checks.push(observed.into_outcome(&context, check, index, millis(began)));
+        let mut outcome = observed.into_outcome(&context, check, index, millis(began));
+        outcome.files.iter_mut().for_each(|file| keep(file, &mut kept));
+        checks.push(outcome);
     }
     Ok(CheckReport {
         plan_digest: request.plan.digest(),
@@ -57,6 +60,15 @@ pub fn run_checks(request: &CheckRequest) -> Result<CheckReport, VerifierError> 
         checks,
         duration_ms: millis(started),
     })
+}
+
+/// Cuts what would make the bundle too large: a flood of output must not cost the whole evidence.
+fn keep(file: &mut EvidenceFile, kept: &mut usize) {
+    if kept.saturating_add(file.bytes.len()) > limits::EVIDENCE_BYTES && file.bytes.len() > limits::CUT_BYTES {
+        file.bytes.truncate(limits::CUT_BYTES);
+        file.description.push_str(" [cut]");
+    }
+    *kept = kept.saturating_add(file.bytes.len());
 }
 
 fn run_one(context: &Context<'_>, check: &Check, index: usize) -> Observed {

@@ -5,6 +5,7 @@ use quorum_schemas::{Object, Value, c1};
 use super::{Context, number};
 use crate::plan::Check;
 use crate::report::{CheckOutcome, CheckStatus, EvidenceFile, Finding, IsolationClass};
+use crate::text::clip;
 use crate::{VerifierError, limits};
 
 /// What one check saw.
@@ -112,13 +113,5 @@ fn evidence_type(kind: &str, validator: &str) -> &'static str {
         (_, "security") => "security_report",
         (_, "other") => "other",
         _ => "test_output",
-    }
-}
-
-/// The first `most` characters, marked when there was more.
-pub(crate) fn clip(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some((at, _)) => format!("{} [cut]", &text[..at]),
     }
 }
