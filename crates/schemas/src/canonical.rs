@@ -86,17 +86,40 @@ fn write_string(text: &str, out: &mut String) {
 /// Python's `float.__repr__`: the shortest digits that round-trip, fixed notation for 1e-4 <= |x| < 1e16, otherwise
 /// an exponent with a sign and at least two digits.
 fn write_float(number: f64, out: &mut String) {
-    let scientific = format!("{number:e}");
+    let scientific = shortest(number);
     let (mantissa, exponent) = scientific.split_once('e').expect("`{:e}` of a finite float has an exponent");
     let exponent: i32 = exponent.parse().expect("`{:e}` writes a decimal exponent");
-    if (-4..16).contains(&exponent) || number == 0.0 {
-        let fixed = format!("{number}");
-        out.push_str(&fixed);
-        if !fixed.contains('.') {
-            out.push_str(".0");
-        }
+    if (-4..16).contains(&exponent) {
+        write_fixed(mantissa, exponent, out);
     } else {
         let sign = if exponent < 0 { '-' } else { '+' };
         out.push_str(&format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs()));
     }
+}
+
+/// The shortest digits in scientific notation. Of two equally short and equally near ones CPython takes the even, the
+/// standard library the larger (746807203247962.25 is `...962.2` there); rounding to that many digits is exact and
+/// half to even, and may leave the number only beside a power of two, where the standard library's choice stands.
+fn shortest(number: f64) -> String {
+    let shortest = format!("{number:e}");
+    let digits = shortest.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count();
+    let even = format!("{number:.*e}", digits.saturating_sub(1));
+    if even.parse() == Ok(number) { even } else { shortest }
+}
+
+/// Moves the point of `d.ddd` by `exponent` places; at least one digit stands on either side of it.
+fn write_fixed(mantissa: &str, exponent: i32, out: &mut String) {
+    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
+    let mut digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    let point = usize::try_from(exponent + 1).unwrap_or_default();
+    let zeros = usize::try_from(-1 - exponent).unwrap_or_default();
+    digits.insert_str(0, &"0".repeat(if exponent < 0 { zeros + 1 } else { 0 }));
+    let point = if exponent < 0 { 1 } else { point };
+    while digits.len() <= point {
+        digits.push('0');
+    }
+    out.push_str(sign);
+    out.push_str(&digits[..point]);
+    out.push('.');
+    out.push_str(&digits[point..]);
 }

@@ -36,7 +36,7 @@ pub enum ParseReason {
     /// Not UTF-8 (UTF-16 is named when it looks like it).
     #[error("the document is not UTF-8{}", if *.utf16 { " (it looks like UTF-16)" } else { "" })]
     NotUtf8 {
-        /// Whether every second byte is zero.
+        /// Whether a byte order mark or a zero byte at the start says so.
         utf16: bool,
     },
     /// The JSON grammar is violated.

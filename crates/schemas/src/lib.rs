@@ -9,6 +9,7 @@ mod error;
 pub mod limits;
 mod names;
 mod parse;
+mod place;
 mod time;
 #[doc(hidden)]
 pub mod upstream;

@@ -8,6 +8,7 @@ use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::limits::{DOCUMENT, INTEGER_DIGITS, Limits};
+use crate::place::{escape, pointer_at};
 use crate::value::{Integer, Object};
 use crate::{ParseError, ParseReason, Value};
 
@@ -28,17 +29,17 @@ pub fn parse_with(bytes: &[u8], limits: Limits) -> Result<Value, ParseError> {
     if bytes.len() > limits.bytes {
         return Err(root(ParseReason::TooLarge { found: bytes.len(), limit: limits.bytes }, limits.bytes));
     }
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let utf16 = bytes.len() >= 2 && (bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]));
-        root(ParseReason::NotUtf8 { utf16 }, error.valid_up_to())
-    })?;
+    // JSON starts with an ASCII character, so a zero beside it is the other half of a UTF-16 unit.
+    let utf16 = matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, _, ..] | [_, 0, ..]);
+    if utf16 {
+        return Err(root(ParseReason::NotUtf8 { utf16 }, 0));
+    }
+    let text =
+        std::str::from_utf8(bytes).map_err(|error| root(ParseReason::NotUtf8 { utf16: false }, error.valid_up_to()))?;
     if text.starts_with('\u{feff}') {
         return Err(root(ParseReason::ByteOrderMark, 0));
     }
-    let raw: &RawValue = serde_json::from_str(text).map_err(|error| {
-        let offset = offset_of(text, error.line(), error.column());
-        root(syntax_reason(text, offset, &error), offset)
-    })?;
+    let raw: &RawValue = serde_json::from_str(text).map_err(|error| syntax_error(text, &error, limits))?;
     Reader { document: text, limits, pointer: Vec::new() }.value(raw.get())
 }
 
@@ -102,7 +103,7 @@ impl<'a> Reader<'a> {
         let mut object = Object::new();
         for (raw_key, member) in members {
             let key = self.string(raw_key.get())?;
-            self.pointer.push(key.replace('~', "~0").replace('/', "~1"));
+            self.pointer.push(escape(&key));
             if object.contains_key(&key) {
                 return Err(self.refuse(raw_key.get(), ParseReason::DuplicateKey(shorten(&key))));
             }
@@ -126,12 +127,9 @@ impl<'a> Reader<'a> {
         ParseError { reason, offset, pointer }
     }
 
+    /// The grammar has been checked, so that only lone surrogates are left, and those of the whole token are meant.
     fn library_error(&self, token: &str, error: &serde_json::Error) -> ParseError {
-        let within = offset_of(token, error.line(), error.column());
-        let reason = syntax_reason(token, within, error);
-        let mut refusal = self.refuse(token, reason);
-        refusal.offset += within;
-        refusal
+        self.refuse(token, reason(&message(error)))
     }
 }
 
@@ -174,29 +172,42 @@ impl<'de> Visitor<'de> for MembersVisitor {
     }
 }
 
+fn syntax_error(text: &str, error: &serde_json::Error, limits: Limits) -> ParseError {
+    let message = message(error);
+    let mut offset = if error.is_eof() { text.len() } else { offset_of(text, error.line(), error.column()) };
+    if message.starts_with("control character") {
+        // The one error that the library reports before it has consumed the offending byte.
+        offset += 1;
+    }
+    let mut reason = reason(&message);
+    for token in ["NaN", "Infinity"] {
+        if text.get(offset..).is_some_and(|rest| rest.starts_with(token)) {
+            let negative = text[..offset].ends_with('-');
+            offset -= usize::from(negative);
+            reason = ParseReason::NonFinite(format!("{}{token}", if negative { "-" } else { "" }));
+        }
+    }
+    ParseError { reason, offset, pointer: pointer_at(text, offset, limits.depth) }
+}
+
 /// The library names lines and columns (bytes, from 1); we name byte offsets.
 fn offset_of(text: &str, line: usize, column: usize) -> usize {
     let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
     (start + column.saturating_sub(1)).min(text.len())
 }
 
-fn syntax_reason(text: &str, offset: usize, error: &serde_json::Error) -> ParseReason {
+/// What the library says, without the line and column that it appends.
+fn message(error: &serde_json::Error) -> String {
     let message = error.to_string();
-    let message = message.split(" at line ").next().unwrap_or_default();
+    message.split(" at line ").next().unwrap_or_default().to_owned()
+}
+
+fn reason(message: &str) -> ParseReason {
     match message {
-        "trailing characters" => return ParseReason::TrailingBytes,
-        "lone leading surrogate in hex escape" | "unexpected end of hex escape" => return ParseReason::LoneSurrogate,
-        "number out of range" => return ParseReason::NumberOverflow(shorten(text.get(offset..).unwrap_or_default())),
-        _ => {}
+        "trailing characters" => ParseReason::TrailingBytes,
+        "lone leading surrogate in hex escape" | "unexpected end of hex escape" => ParseReason::LoneSurrogate,
+        other => ParseReason::Syntax(other.to_owned()),
     }
-    let rest = text.get(offset.saturating_sub(1)..).unwrap_or_default();
-    for token in ["NaN", "Infinity", "-Infinity"] {
-        let inside = text.get(offset..).unwrap_or_default();
-        if rest.starts_with(token) || inside.starts_with(token) {
-            return ParseReason::NonFinite(token.to_owned());
-        }
-    }
-    ParseReason::Syntax(message.to_owned())
 }
 
 /// Long tokens are cut in messages.

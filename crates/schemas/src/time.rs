@@ -10,15 +10,27 @@ use crate::{SchemasError, Value};
 
 /// A point in time: microseconds since 1970-01-01T00:00:00Z. Written in UTC with `Z`, without a fraction when it is zero.
 ///
-/// Reading is RFC 3339 with any offset; digits beyond the microsecond are cut (towards the past).
+/// Reading is RFC 3339 with any offset; digits beyond the microsecond are cut (towards the past). The range is the
+/// years 0 to 9999 in UTC, since nothing else can be written; arithmetic stops at its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// From microseconds since the epoch.
+    /// 0000-01-01T00:00:00Z.
+    pub const MIN: Self = Self(-62_167_219_200_000_000);
+    /// The last microsecond of 9999.
+    pub const MAX: Self = Self(253_402_300_799_999_999);
+
+    /// From microseconds since the epoch; values outside the range become its nearest end.
     #[must_use]
     pub const fn from_micros(micros: i64) -> Self {
-        Self(micros)
+        if micros < Self::MIN.0 {
+            Self::MIN
+        } else if micros > Self::MAX.0 {
+            Self::MAX
+        } else {
+            Self(micros)
+        }
     }
 
     /// Microseconds since the epoch.
@@ -30,7 +42,7 @@ impl Timestamp {
     /// This time moved by `seconds`, which may be negative; saturates at the ends of the range.
     #[must_use]
     pub const fn plus_seconds(self, seconds: i64) -> Self {
-        Self(self.0.saturating_add(seconds.saturating_mul(1_000_000)))
+        Self::from_micros(self.0.saturating_add(seconds.saturating_mul(1_000_000)))
     }
 
     /// Microseconds from `earlier` to `self`; negative if `self` is the earlier one.
@@ -56,7 +68,9 @@ impl FromStr for Timestamp {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let malformed = || SchemasError::TimestampMalformed(text.to_owned());
         let time = OffsetDateTime::parse(text, &Rfc3339).map_err(|_| malformed())?;
-        i64::try_from(time.unix_timestamp_nanos().div_euclid(1_000)).map(Self).map_err(|_| malformed())
+        let micros = i64::try_from(time.unix_timestamp_nanos().div_euclid(1_000)).map_err(|_| malformed())?;
+        // An offset can carry the first and last hours beyond the years that can be written.
+        if Self::from_micros(micros).0 == micros { Ok(Self(micros)) } else { Err(malformed()) }
     }
 }
 

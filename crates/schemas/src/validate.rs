@@ -7,6 +7,7 @@ use jsonschema::error::ValidationErrorKind as Kind;
 use jsonschema::{Keyword, PatternOptions, Retrieve, Uri, ValidationError};
 
 use crate::limits::VIOLATIONS;
+use crate::place::escape;
 use crate::{SchemaName, Timestamp, Value};
 
 /// One place where a document does not follow its schema.
@@ -117,11 +118,6 @@ fn expectation(kind: &Kind) -> String {
 
 fn shown_text(text: &str) -> String {
     Value::from(text).shown()
-}
-
-/// RFC 6901.
-fn escape(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 /// `type`, with `integer` meaning an integer token. The dialect's own reading admits `1.0`, whose C1 bytes differ.
