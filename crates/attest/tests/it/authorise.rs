@@ -59,6 +59,9 @@ fn signs_the_bytes_as_given() {
     }
 }
 
+/// Statement, seed of the key, trust root, now, end.
+type Case<'a> = (&'a [u8], u8, &'a TrustRoot, Timestamp, &'a str);
+
 #[test]
 fn refuses_other_roles_ids_dates_and_documents() {
     let (Some(evidence), Some(manifest)) = (evidence(), manifest()) else { return };
@@ -77,23 +80,23 @@ fn refuses_other_roles_ids_dates_and_documents() {
         result.remove("status");
     }
     let spaced = [&bytes[..], b"\n"].concat();
-    let cases: [(&str, &[u8], u8, &TrustRoot, Timestamp, &str); 14] = [
-        ("the verifier", &bytes, 20, &plain, time(1), "signed"),
-        ("another verifier's key", &bytes, 21, &plain, time(1), "id_mismatch"),
-        ("the worker's key", &bytes, 22, &plain, time(1), "wrong_role"),
-        ("a worker of the verifier's name", &bytes, 24, &plain, time(1), "wrong_role"),
-        ("a key of nobody", &bytes, 30, &plain, time(1), "unknown_signer"),
-        ("a root key", &bytes, 1, &plain, time(1), "unknown_signer"),
-        ("after the key's time", &bytes, 20, &plain, time(100 * DAY), "key_not_valid_then"),
-        ("after the root's time", &bytes, 20, &plain, time(365 * DAY), "trust_root_expired"),
-        ("before the root's time", &bytes, 20, &plain, time(-1), "trust_root_not_yet_valid"),
-        ("retired", &bytes, 20, &retired, time(DAY), "key_not_valid_then"),
-        ("revoked", &bytes, 20, &revoked, time(DAY), "key_revoked"),
-        ("another form", &spaced, 20, &plain, time(1), "malformed"),
-        ("another worker's manifest", &manifest, 23, &plain, time(1), "id_mismatch"),
-        ("a manifest by a verifier", &manifest, 20, &plain, time(1), "wrong_role"),
+    let cases: [(&str, Case<'_>); 14] = [
+        ("the verifier", (&bytes, 20, &plain, time(1), "signed")),
+        ("another verifier's key", (&bytes, 21, &plain, time(1), "id_mismatch")),
+        ("the worker's key", (&bytes, 22, &plain, time(1), "wrong_role")),
+        ("a worker of the verifier's name", (&bytes, 24, &plain, time(1), "wrong_role")),
+        ("a key of nobody", (&bytes, 30, &plain, time(1), "unknown_signer")),
+        ("a root key", (&bytes, 1, &plain, time(1), "unknown_signer")),
+        ("after the key's time", (&bytes, 20, &plain, time(100 * DAY), "key_not_valid_then")),
+        ("after the root's time", (&bytes, 20, &plain, time(365 * DAY), "trust_root_expired")),
+        ("before the root's time", (&bytes, 20, &plain, time(-1), "trust_root_not_yet_valid")),
+        ("retired", (&bytes, 20, &retired, time(DAY), "key_not_valid_then")),
+        ("revoked", (&bytes, 20, &revoked, time(DAY), "key_revoked")),
+        ("another form", (&spaced, 20, &plain, time(1), "malformed")),
+        ("another worker's manifest", (&manifest, 23, &plain, time(1), "id_mismatch")),
+        ("a manifest by a verifier", (&manifest, 20, &plain, time(1), "wrong_role")),
     ];
-    for (name, bytes, seed, trust, now, should) in cases {
+    for (name, (bytes, seed, trust, now, should)) in cases {
         assert_eq!(end(bytes, seed, trust, now), should, "{name}");
     }
     assert_eq!(end(&incomplete.to_bytes(), 20, &plain, time(1)), "schema_invalid");
