@@ -1,0 +1,168 @@
+//! The configuration file and everything that it names.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use quorum_attest::{Entry, Role, SigningKey};
+use quorum_mesh::NatsConfig;
+use quorum_sandbox::Isolation;
+use quorum_schemas::Digest;
+use quorum_verifier::{PlanFile, glob};
+use serde::Deserialize;
+
+use crate::trust::TrustStore;
+use crate::{VerifierdError, limits};
+
+/// The configuration of a verifier (TOML). Relative paths start at the file's directory.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The verifier's id in the trust root.
+    pub verifier: String,
+    /// The signing key, PKCS#8 PEM, mode 0600.
+    pub key: PathBuf,
+    /// The trust root.
+    pub trust: PathBuf,
+    /// SHA-256 of version 1 of the trust root; without it the first one seen is pinned in the state directory.
+    #[serde(default)]
+    pub trust_pin: Option<Digest>,
+    /// Signed answers and the highest trust root seen; must survive restarts.
+    pub state_dir: PathBuf,
+    /// The isolation that commands and engines must have; `none` only by this very word.
+    #[serde(default = "default_isolation")]
+    pub isolation: String,
+    /// The broker.
+    pub nats: NatsConfig,
+    /// Which plan answers which work units; the first match counts.
+    #[serde(rename = "plan")]
+    pub plans: Vec<PlanRule>,
+}
+
+/// One line of the map from work units to plans.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanRule {
+    /// Work unit ids: `*` within a segment, `**` any depth.
+    pub work_unit: String,
+    /// The plan: a template (TOML) or a bound plan (JSON).
+    pub file: PathBuf,
+}
+
+fn default_isolation() -> String {
+    Isolation::ProcessSandbox.as_str().to_owned()
+}
+
+/// A plan in memory.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    pub(crate) pattern: String,
+    pub(crate) file: PlanFile,
+    pub(crate) folder: PathBuf,
+}
+
+/// Everything that the configuration names, read and checked.
+pub struct Loaded {
+    /// This verifier in the trust root.
+    pub entry: Entry,
+    pub(crate) key: SigningKey,
+    pub(crate) trust: TrustStore,
+    pub(crate) plans: Vec<Plan>,
+    pub(crate) isolation: Isolation,
+}
+
+impl std::fmt::Debug for Loaded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Loaded")
+            .field("entry", &self.entry.id)
+            .field("plans", &self.plans.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Config {
+    /// Reads a configuration file; touches nothing that it names.
+    ///
+    /// # Errors
+    /// `file_unreadable`, `config_malformed`.
+    pub fn load(path: &Path) -> Result<Self, VerifierdError> {
+        let malformed = |reason: String| VerifierdError::ConfigMalformed { path: path.to_owned(), reason };
+        let bytes = read("configuration", path, limits::CONFIG_BYTES)?;
+        let text = String::from_utf8(bytes).map_err(|error| malformed(error.to_string()))?;
+        let mut config: Self = toml::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+        let base = path.parent().unwrap_or(Path::new("."));
+        let base = std::path::absolute(base).map_err(|error| malformed(error.to_string()))?;
+        let named = [&mut config.key, &mut config.trust, &mut config.state_dir, &mut config.nats.credentials];
+        for path in named.into_iter().chain(config.plans.iter_mut().map(|rule| &mut rule.file)) {
+            *path = base.join(&*path);
+        }
+        if config.plans.is_empty() {
+            return Err(malformed("at least one [[plan]] with `work_unit` and `file` is needed".into()));
+        }
+        Ok(config)
+    }
+
+    /// Reads and checks everything that the configuration names: what `--check-config` does, and the first thing that
+    /// [`crate::serve`] does. Writes nothing and does not talk to the broker.
+    ///
+    /// # Errors
+    /// [`VerifierdError`]: files, permissions, the trust root's validity and succession, the key's entry, the plans.
+    pub fn check(&self) -> Result<Loaded, VerifierdError> {
+        let key = secret_file("key", &self.key)?;
+        let key = SigningKey::from_pkcs8_pem(std::str::from_utf8(&key).unwrap_or_default())?;
+        quorum_mesh::Credentials::load(&self.nats.credentials)?;
+        let trust = TrustStore::open(&self.trust, &self.state_dir, self.trust_pin)?;
+        let entry = trust.root().by_key(&key.public());
+        let entry = entry.filter(|entry| entry.role == Role::Verifier && entry.id == self.verifier);
+        let entry = entry.cloned().ok_or_else(|| VerifierdError::KeyNotVerifier {
+            key_id: key.public().key_id().to_string(),
+            verifier: self.verifier.clone(),
+        })?;
+        let isolation = self.isolation.parse().map_err(|_| VerifierdError::ConfigMalformed {
+            path: self.key.clone(),
+            reason: format!(
+                "isolation = `{}`; use process-sandbox, shared-kernel-container, hardware-vm or none",
+                self.isolation
+            ),
+        })?;
+        let plans = self.plans.iter().map(|rule| self.plan(rule)).collect::<Result<_, _>>()?;
+        Ok(Loaded { entry, key, trust, plans, isolation })
+    }
+
+    fn plan(&self, rule: &PlanRule) -> Result<Plan, VerifierdError> {
+        let file = PlanFile::parse(&read("plan", &rule.file, limits::FILE_BYTES)?)?;
+        if file.verifier_id() != self.verifier {
+            return Err(VerifierdError::PlanWrongVerifier {
+                path: rule.file.clone(),
+                found: file.verifier_id().to_owned(),
+                wanted: self.verifier.clone(),
+            });
+        }
+        let folder = rule.file.parent().unwrap_or(Path::new("/")).to_owned();
+        Ok(Plan { pattern: rule.work_unit.clone(), file, folder })
+    }
+}
+
+impl Loaded {
+    /// The plan of a work unit: the first whose pattern matches its id.
+    pub(crate) fn plan(&self, work_unit: &str) -> Option<&Plan> {
+        self.plans.iter().find(|plan| glob::matches(&plan.pattern, work_unit))
+    }
+}
+
+pub(crate) fn read(what: &'static str, path: &Path, limit: u64) -> Result<Vec<u8>, VerifierdError> {
+    let unreadable = |reason: String| VerifierdError::FileUnreadable { what, path: path.to_owned(), reason };
+    let size = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
+    if size > limit {
+        return Err(unreadable(format!("{size} bytes, the limit is {limit}")));
+    }
+    std::fs::read(path).map_err(|error| unreadable(error.to_string()))
+}
+
+fn secret_file(what: &'static str, path: &Path) -> Result<Vec<u8>, VerifierdError> {
+    let bytes = read(what, path, limits::FILE_BYTES)?;
+    let mode = std::fs::metadata(path).map(|data| data.permissions().mode() & 0o777).unwrap_or(0o777);
+    if mode & 0o077 != 0 {
+        return Err(VerifierdError::FileExposed { what, path: path.to_owned(), mode });
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,159 @@
+//! Why the daemon cannot do its work. None of these is a verdict about a candidate.
+
+use std::path::PathBuf;
+
+use quorum_attest::AttestError;
+use quorum_mesh::MeshError;
+use quorum_schemas::Digest;
+use quorum_verifier::VerifierError;
+use thiserror::Error;
+
+/// An error of this room; [`VerifierdError::code`] is stable.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum VerifierdError {
+    /// A file that cannot be read.
+    #[error("file_unreadable: {what} {path}: {reason}", path = .path.display())]
+    FileUnreadable {
+        /// What it is for.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A file that others may read.
+    #[error("file_exposed: {what} {path} has mode {mode:o}; run `chmod 600` on it", path = .path.display())]
+    FileExposed {
+        /// What it is for.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// A configuration that is not one.
+    #[error("config_malformed: {path}: {reason}", path = .path.display())]
+    ConfigMalformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A plan of another verifier.
+    #[error("plan_wrong_verifier: {path} is a plan of `{found}`, this daemon is `{wanted}`", path = .path.display())]
+    PlanWrongVerifier {
+        /// The plan.
+        path: PathBuf,
+        /// Whom it names.
+        found: String,
+        /// Who we are.
+        wanted: String,
+    },
+    /// A key that the trust root does not give to this verifier.
+    #[error("key_not_verifier: the key {key_id} is not that of verifier `{verifier}` in the trust root")]
+    KeyNotVerifier {
+        /// The key.
+        key_id: String,
+        /// The configured id.
+        verifier: String,
+    },
+    /// A trust root older than one that was used before.
+    #[error("trust_rollback: version {found} of the trust root, but version {known} was used before")]
+    TrustRollback {
+        /// The version offered.
+        found: u64,
+        /// The version seen.
+        known: u64,
+    },
+    /// Another file of the same version.
+    #[error("trust_forked: version {version} of the trust root is {found}, but {known} was used before or is pinned")]
+    TrustForked {
+        /// The version.
+        version: u64,
+        /// The digest offered.
+        found: Digest,
+        /// The digest known.
+        known: Digest,
+    },
+    /// A version was left out, so that the chain of signatures cannot be followed.
+    #[error("trust_gap: version {found} of the trust root after version {known}; install every version in order")]
+    TrustGap {
+        /// The version offered.
+        found: u64,
+        /// The version seen; 0 if none.
+        known: u64,
+    },
+    /// Another daemon works on this state directory.
+    #[error("state_locked: another verifier uses {path}; one key has one daemon", path = .path.display())]
+    StateLocked {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The state directory cannot be written.
+    #[error("state_unwritable: {path}: {reason}", path = .path.display())]
+    StateUnwritable {
+        /// The file or directory.
+        path: PathBuf,
+        /// What was said.
+        reason: String,
+    },
+    /// An offer that this verifier must not act on.
+    #[error("offer_refused: {0}")]
+    OfferRefused(String),
+    /// The lease was lost while the checks ran.
+    #[error("lease_lost: {0}")]
+    LeaseLost(String),
+    /// Threads or signals are not to be had.
+    #[error("runtime: {0}")]
+    Runtime(String),
+    /// Documents, keys, trust root.
+    #[error(transparent)]
+    Attest(#[from] AttestError),
+    /// The broker.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// Plans and checks.
+    #[error(transparent)]
+    Verifier(#[from] VerifierError),
+}
+
+impl VerifierdError {
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::FileUnreadable { .. } => "file_unreadable",
+            Self::FileExposed { .. } => "file_exposed",
+            Self::ConfigMalformed { .. } => "config_malformed",
+            Self::PlanWrongVerifier { .. } => "plan_wrong_verifier",
+            Self::KeyNotVerifier { .. } => "key_not_verifier",
+            Self::TrustRollback { .. } => "trust_rollback",
+            Self::TrustForked { .. } => "trust_forked",
+            Self::TrustGap { .. } => "trust_gap",
+            Self::StateLocked { .. } => "state_locked",
+            Self::StateUnwritable { .. } => "state_unwritable",
+            Self::OfferRefused(_) => "offer_refused",
+            Self::LeaseLost(_) => "lease_lost",
+            Self::Runtime(_) => "runtime",
+            Self::Attest(error) => error.code(),
+            Self::Mesh(error) => error.code(),
+            Self::Verifier(error) => error.code(),
+        }
+    }
+
+    /// Whether a file of the operator's is at fault, not the machine or the broker.
+    #[must_use]
+    pub fn is_control_file(&self) -> bool {
+        match self {
+            Self::StateLocked { .. }
+            | Self::StateUnwritable { .. }
+            | Self::OfferRefused(_)
+            | Self::LeaseLost(_)
+            | Self::Runtime(_) => false,
+            Self::Mesh(error) => error.code().starts_with("credentials_") || error.code() == "file_unreadable",
+            Self::Verifier(error) => error.is_control_file(),
+            _ => true,
+        }
+    }
+}
