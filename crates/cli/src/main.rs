@@ -5,6 +5,7 @@ mod cmd;
 mod error;
 mod input;
 mod keyfile;
+mod narrate;
 mod ui;
 
 use std::process::ExitCode;

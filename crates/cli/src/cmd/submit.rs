@@ -1,14 +1,231 @@
-//! `quorum submit`.
+//! `quorum submit`: an author publishes a work unit, a worker publishes a candidate and its manifest.
 
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use quorum_attest::{Envelope, PAYLOAD_TYPE, PredicateType, SigningKey, Statement, Subject, sign};
 use quorum_gate::ExitCode;
+use quorum_handoff::{Intake, WorkUnit, candidate_subject, intake_values};
+use quorum_mesh::{BlobRole, Mesh, MeshError, NatsConfig, Place};
+use quorum_schemas::limits::ENVELOPE;
+use quorum_schemas::{Digest, Value, parse, parse_with};
+use serde_json::json;
 
 use crate::error::CliError;
+use crate::input;
 use crate::ui::Ui;
+
+/// How long a broker may take to answer at the start.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Arguments of `quorum submit`.
 #[derive(clap::Args)]
-pub(crate) struct Args {}
+#[command(group = clap::ArgGroup::new("what").required(true).args(["result", "work_unit"]), after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    broker: BrokerOptions,
+    /// A worker's manifest: signed, or bare with --key.
+    #[arg(long, value_name = "FILE", requires = "candidate")]
+    result: Option<PathBuf>,
+    /// The candidate that the manifest offers: a directory, or one file.
+    #[arg(long, value_name = "PATH", requires = "result")]
+    candidate: Option<PathBuf>,
+    /// An author's work unit: signed, or bare with --key.
+    #[arg(long, value_name = "FILE")]
+    work_unit: Option<PathBuf>,
+    /// What workers start from; the work unit's input `baseline` names its digest.
+    #[arg(long, value_name = "PATH", requires = "work_unit")]
+    baseline: Option<PathBuf>,
+    /// The author's id, under which a baseline is stored.
+    #[arg(long, value_name = "ID", requires = "baseline")]
+    author: Option<String>,
+    /// The key that signs a bare document.
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+}
 
-pub(crate) fn run(_args: Args, _ui: &mut Ui) -> Result<ExitCode, CliError> {
-    Err(CliError::infrastructure("not_built", "`quorum submit` is not in this build"))
+const EXAMPLES: &str = "\
+Examples:
+  quorum submit --nats nats://127.0.0.1:4222 --credentials author.toml --work-unit work-unit.json --key author.pem
+  quorum submit --nats nats://127.0.0.1:4222 --credentials worker.toml --result result.dsse.json --candidate out/";
+
+/// The broker and who we are to it.
+#[derive(clap::Args)]
+pub(crate) struct BrokerOptions {
+    /// Address of the broker.
+    #[arg(long, value_name = "URL", default_value = "nats://127.0.0.1:4222")]
+    nats: String,
+    /// File with the user and the password, mode 0600.
+    #[arg(long, value_name = "FILE")]
+    credentials: PathBuf,
+}
+
+impl BrokerOptions {
+    pub(crate) async fn connect(&self) -> Result<Mesh, CliError> {
+        let config = NatsConfig { url: self.nats.clone(), credentials: self.credentials.clone() };
+        Mesh::open(&config, PATIENCE).await.map_err(broken)
+    }
+}
+
+/// An error of the mesh as a command's.
+pub(crate) fn broken(error: MeshError) -> CliError {
+    CliError::infrastructure(error.code(), error)
+}
+
+/// Runs asynchronous work of one command to its end.
+pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::infrastructure("runtime_unavailable", format!("cannot start threads: {error}")))?;
+    runtime.block_on(work)
+}
+
+pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    let stored = block_on(async {
+        let mesh = args.broker.connect().await?;
+        let stored = match (&args.work_unit, &args.result, &args.candidate) {
+            (Some(file), ..) => submit_work_unit(&mesh, file, &args).await,
+            (None, Some(file), Some(candidate)) => submit_result(&mesh, file, candidate, args.key.as_deref()).await,
+            _ => Err(CliError::control("nothing_to_submit", "give --work-unit, or --result with --candidate")),
+        }?;
+        mesh.close().await.map_err(broken)?;
+        Ok(stored)
+    })?;
+    if ui.json() {
+        let document = json!({"subject": stored.subject, "digest": stored.digest, "handoff": stored.handoff});
+        ui.document(&Value::from_serde(document))?;
+    } else {
+        ui.line(format!("{} {}", stored.digest, stored.subject))?;
+        if let Some(handoff) = stored.handoff {
+            ui.line(format!("handoff {handoff}"))?;
+        }
+    }
+    Ok(ExitCode::Accept)
+}
+
+struct Submitted {
+    subject: String,
+    digest: Digest,
+    handoff: Option<Digest>,
+}
+
+async fn submit_work_unit(mesh: &Mesh, file: &Path, args: &Args) -> Result<Submitted, CliError> {
+    let document = Document::read(file)?;
+    let unit = WorkUnit::from_value(document.value.clone()).map_err(|error| input::refused(file, error.code(), &error))?;
+    let subject = Subject::sha256(unit.id(), unit.digest());
+    let envelope = document.envelope(PredicateType::WorkUnit, subject, args.key.as_deref(), file)?;
+    if let (Some(baseline), Some(author)) = (&args.baseline, &args.author) {
+        mesh.put_blob(BlobRole::Author, author, &blob(baseline)?).await.map_err(broken)?;
+    }
+    let place = Place::Work { work: unit.id().to_owned(), version: unit.version() };
+    publish(mesh, &place, &envelope, None).await
+}
+
+async fn submit_result(
+    mesh: &Mesh,
+    file: &Path,
+    candidate: &Path,
+    key: Option<&Path>,
+) -> Result<Submitted, CliError> {
+    let document = Document::read(file)?;
+    let intake = admit(mesh, file, &document.value).await?;
+    let (manifest, binding) = (&intake.manifest, &intake.binding);
+    let about = candidate_subject(binding);
+    let subject = Subject { name: about.name().to_owned(), digest: [(about.algorithm().to_owned(), about.hex())].into() };
+    let envelope = document.envelope(PredicateType::ResultManifest, subject, key, file)?;
+    let bytes = blob(candidate)?;
+    if about.algorithm() == "sha256" && about.hex() != Digest::of(&bytes).hex() {
+        let why = format!("it has sha256:{}, the manifest offers sha256:{}", Digest::of(&bytes).hex(), about.hex());
+        return Err(input::refused(candidate, "wrong_candidate", &why));
+    }
+    // The candidate is there before anybody can be asked to look at it.
+    mesh.put_blob(BlobRole::Worker, manifest.worker_id(), &bytes).await.map_err(broken)?;
+    let place = Place::Result {
+        worker: manifest.worker_id().to_owned(),
+        work: intake.work_unit.id().to_owned(),
+        version: intake.work_unit.version(),
+        attempt: manifest.attempt(),
+    };
+    publish(mesh, &place, &envelope, Some(intake.handoff.id())).await
+}
+
+/// Holds the manifest against the work unit that the mesh knows, so that a worker learns at once what is wrong.
+async fn admit(mesh: &Mesh, file: &Path, manifest: &Value) -> Result<Intake, CliError> {
+    let named = |key: &'static str| manifest.get(key).cloned().unwrap_or(Value::Null);
+    let (Value::String(work), Some(version)) = (named("work_unit_id"), named("work_unit_version").as_u64()) else {
+        return Err(input::refused(file, "schema_invalid", &"/work_unit_id and /work_unit_version name no work unit"));
+    };
+    let place = Place::Work { work: work.clone(), version };
+    let stored = mesh.read(&place).await.map_err(broken)?.ok_or_else(|| {
+        input::refused(file, "unknown_work_unit", &format!("the mesh has no work unit `{work}` of version {version}"))
+    })?;
+    let statement = Envelope::parse(&stored.body)
+        .and_then(|envelope| Statement::parse(envelope.payload()))
+        .map_err(|error| CliError::infrastructure(error.code(), format!("the stored work unit: {error}")))?;
+    intake_values(statement.predicate, manifest.clone(), None).map_err(|errors| {
+        let all: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        let code = errors.first().map_or("schema_invalid", |error| error.code());
+        CliError::Gate(quorum_gate::GateError::WorkerDocument { code, message: all.join("; ") })
+    })
+}
+
+async fn publish(
+    mesh: &Mesh,
+    place: &Place,
+    envelope: &[u8],
+    handoff: Option<Digest>,
+) -> Result<Submitted, CliError> {
+    mesh.publish(place, envelope).await.map_err(broken)?;
+    Ok(Submitted { subject: place.subject().map_err(broken)?, digest: Digest::of(envelope), handoff })
+}
+
+/// A document, in its envelope or bare.
+struct Document {
+    value: Value,
+    envelope: Option<Vec<u8>>,
+}
+
+impl Document {
+    fn read(file: &Path) -> Result<Self, CliError> {
+        let bytes = input::read(file, ENVELOPE.bytes as u64 + 1)?;
+        let unreadable = |error: quorum_schemas::ParseError| input::refused(file, error.reason.code(), &error);
+        let outer = parse_with(&bytes, ENVELOPE).map_err(unreadable)?;
+        if outer.get("payloadType").is_none() {
+            return Ok(Self { value: parse(&bytes).map_err(unreadable)?, envelope: None });
+        }
+        let statement = Envelope::parse(&bytes)
+            .and_then(|envelope| Statement::parse(envelope.payload()))
+            .map_err(|error| input::refused(file, error.code(), &error))?;
+        Ok(Self { value: statement.predicate, envelope: Some(bytes) })
+    }
+
+    fn envelope(
+        self,
+        predicate_type: PredicateType,
+        subject: Subject,
+        key: Option<&Path>,
+        file: &Path,
+    ) -> Result<Vec<u8>, CliError> {
+        match (self.envelope, key) {
+            (Some(envelope), None) => Ok(envelope),
+            (Some(_), Some(_)) => Err(input::refused(file, "already_signed", &"it is signed; leave --key out")),
+            (None, None) => Err(input::refused(file, "not_signed", &"it is bare; give --key to sign it")),
+            (None, Some(path)) => {
+                let key: SigningKey = crate::keyfile::private(path)?;
+                let statement = Statement { subject: vec![subject], predicate_type, predicate: self.value };
+                Ok(sign(PAYLOAD_TYPE, &statement.to_bytes(), &key))
+            }
+        }
+    }
+}
+
+/// The bytes that travel for a path: the file's own, or the deterministic ZIP of a directory.
+fn blob(path: &Path) -> Result<Vec<u8>, CliError> {
+    let wrong = |source| CliError::Read { path: path.to_owned(), source };
+    if std::fs::metadata(path).map_err(wrong)?.is_dir() {
+        return quorum_verifier::bundle::zip_dir(path).map_err(|error| input::refused(path, error.code(), &error));
+    }
+    input::read(path, quorum_mesh::limits::BLOB_BYTES + 1)
 }

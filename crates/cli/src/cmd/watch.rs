@@ -1,14 +1,51 @@
 //! `quorum watch`.
 
 use quorum_gate::ExitCode;
+use quorum_schemas::Value;
+use serde_json::json;
 
+use super::submit::{BrokerOptions, block_on, broken};
 use crate::error::CliError;
+use crate::narrate;
 use crate::ui::Ui;
 
 /// Arguments of `quorum watch`.
 #[derive(clap::Args)]
-pub(crate) struct Args {}
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    broker: BrokerOptions,
+    /// Which subjects; what the user's role may not read stays silent.
+    #[arg(long, value_name = "SUBJECT", default_value = "idkmesh.v1.>")]
+    subjects: String,
+}
 
-pub(crate) fn run(_args: Args, _ui: &mut Ui) -> Result<ExitCode, CliError> {
-    Err(CliError::infrastructure("not_built", "`quorum watch` is not in this build"))
+const EXAMPLES: &str = "\
+Examples:
+  quorum watch --credentials auditor.toml
+  quorum watch --credentials worker.toml --subjects 'idkmesh.v1.decision.>' --json";
+
+pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    block_on(async {
+        let mesh = args.broker.connect().await?;
+        let mut watch = mesh.watch(&args.subjects).await.map_err(broken)?;
+        ui.say(format!("watching {} as {}; stop with Ctrl-C", args.subjects, mesh.user()));
+        loop {
+            let message = tokio::select! {
+                message = watch.next() => message,
+                // Stopping is how watching ends.
+                _ = tokio::signal::ctrl_c() => return Ok(ExitCode::Interrupted),
+            };
+            let Some((subject, body)) = message else {
+                return Err(CliError::infrastructure("connection_closed", "the broker closed the connection for good"));
+            };
+            let Some(line) = narrate::line(&subject, &body) else { continue };
+            if ui.json() {
+                ui.document(&Value::from_serde(json!({"subject": subject, "line": line, "bytes": body.len()})))?;
+            } else {
+                ui.line(line)?;
+            }
+            ui.flush()?;
+        }
+    })
 }
