@@ -98,6 +98,13 @@ impl State {
         self.revision
     }
 
+    /// Whether the verifier is known to have been offered this try of the seat.
+    #[must_use]
+    pub fn was_offered(&self, verifier: &str, seat: u32, try_no: u32) -> bool {
+        let seat = self.seats.get(seat as usize);
+        seat.is_some_and(|seat| seat.try_no == try_no && seat.offered.contains(verifier))
+    }
+
     /// No seat is open.
     #[must_use]
     pub fn panel_closed(&self) -> bool {

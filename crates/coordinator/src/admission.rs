@@ -1,0 +1,95 @@
+//! Whether a manifest becomes a handoff. Pure: what the streams hold, and when each message came, decides.
+
+use quorum_handoff::{Intake, WorkUnit, intake_values};
+use quorum_policies::Policy;
+use quorum_schemas::{Digest, Timestamp};
+
+use crate::documents::{ManifestDoc, Refused, WorkUnitDoc, check_candidate, handoff_refusal};
+use crate::limits;
+
+/// What is known beside the manifest.
+pub(crate) struct Known<'a> {
+    /// The WorkUnit that the manifest names, if it has come.
+    pub(crate) work_unit: Option<&'a WorkUnitDoc>,
+    /// The newest version of that WorkUnit, and when it came.
+    pub(crate) newest: Option<(u64, Timestamp)>,
+    /// The digest of the first manifest of this work unit version, worker and attempt.
+    pub(crate) first: Option<Digest>,
+    /// Whether a handoff was issued already: what was once admitted stays so, whatever was learnt since.
+    pub(crate) issued: &'a dyn Fn(&Digest) -> bool,
+    /// When a candidate of this work unit was rejected, by its digest.
+    pub(crate) rejected: &'a dyn Fn(&Digest) -> Option<Timestamp>,
+}
+
+/// What to do with a manifest.
+#[derive(Debug)]
+pub(crate) enum Admission {
+    /// Make it a handoff.
+    Admit(Box<Intake>),
+    /// Its WorkUnit may still come.
+    Wait,
+    /// The very same manifest was admitted before.
+    Again,
+    /// No handoff.
+    Refuse(Refused),
+}
+
+/// Judges a manifest. `now` only ends the waiting for the WorkUnit.
+pub(crate) fn admit(manifest: &ManifestDoc, known: &Known<'_>, policy: &Policy, now: Timestamp) -> Admission {
+    match known.first {
+        Some(first) if first != manifest.digest => {
+            let message = format!("attempt {} was used for {first}", manifest.attempt);
+            return Admission::Refuse(Refused::new("attempt_conflict", "/attempt", message));
+        }
+        Some(_) => return Admission::Again,
+        None => {}
+    }
+    let until = manifest.received_at.plus_seconds(limits::WAIT_SECONDS);
+    let Some(work_unit) = known.work_unit.filter(|doc| doc.received_at <= until) else {
+        if now <= until {
+            return Admission::Wait;
+        }
+        let message = format!("no author published {} version {}", manifest.work, manifest.version);
+        return Admission::Refuse(Refused::new("unknown_work_unit", "/work_unit/id", message));
+    };
+    match intake_values(work_unit.work_unit.value().clone(), manifest.value.clone(), None) {
+        Err(errors) => Admission::Refuse(handoff_refusal(&errors)),
+        Ok(intake) if (known.issued)(&intake.handoff.id()) => Admission::Admit(Box::new(intake)),
+        Ok(intake) => match may_verify(manifest, &work_unit.work_unit, &intake, known, policy) {
+            Ok(()) => Admission::Admit(Box::new(intake)),
+            Err(refused) => Admission::Refuse(refused),
+        },
+    }
+}
+
+fn may_verify(
+    manifest: &ManifestDoc,
+    work_unit: &WorkUnit,
+    intake: &Intake,
+    known: &Known<'_>,
+    policy: &Policy,
+) -> Result<(), Refused> {
+    check_candidate(manifest, &intake.binding)?;
+    if let Some((newest, came)) = known.newest
+        && newest > manifest.version
+        && came < manifest.received_at
+    {
+        let message = format!("version {} was superseded by {newest}", manifest.version);
+        return Err(Refused::new("superseded_work_unit", "/work_unit/version", message));
+    }
+    if policy.reverify {
+        return Ok(());
+    }
+    if manifest.attempt > work_unit.max_attempts() {
+        let message = format!("attempt {} of at most {}", manifest.attempt, work_unit.max_attempts());
+        return Err(Refused::new("attempts_exhausted", "/attempt", message));
+    }
+    let candidate = intake.binding.candidate_digest();
+    match (known.rejected)(&candidate) {
+        Some(at) if at <= manifest.received_at => {
+            let message = format!("{candidate} was rejected for this work unit at {at}; hand in another candidate");
+            Err(Refused::new("candidate_rejected", "", message))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,190 @@
+//! What can stop a coordinator.
+
+use std::path::PathBuf;
+
+use quorum_attest::AttestError;
+use quorum_handoff::HandoffError;
+use quorum_mesh::MeshError;
+use quorum_policies::PoliciesError;
+use quorum_schemas::Digest;
+use quorum_tasks::TasksError;
+
+/// A fault of the coordinator itself. What is wrong with a document of somebody else is a refusal, never an error.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CoordinatorError {
+    /// A file of the configuration cannot be read.
+    #[error("{what} {} cannot be read: {reason}", path.display())]
+    FileUnreadable {
+        /// Which file.
+        what: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A secret that others may read.
+    #[error("{what} {} has mode {mode:o}, so others may read it; run `chmod 600` on it", path.display())]
+    FileExposed {
+        /// Which file.
+        what: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// The configuration is not what it should be.
+    #[error("configuration {}: {reason}", path.display())]
+    ConfigMalformed {
+        /// Where.
+        path: PathBuf,
+        /// What and where.
+        reason: String,
+    },
+    /// The seat secret has the wrong form.
+    #[error("seat_secret_file {} does not hold 32 random bytes; make one with `quorum keys new --seat-secret`", path.display())]
+    SecretMalformed {
+        /// Where.
+        path: PathBuf,
+    },
+    /// The key is not a coordinator's.
+    #[error("key {key_id} is no coordinator of the trust root; add it with `quorum trust add --role coordinator`")]
+    KeyNotCoordinator {
+        /// The key's id.
+        key_id: String,
+    },
+    /// The trust root does not list the policy.
+    #[error("policy {digest} is not admitted by the trust root; add it with `quorum trust add --policy`")]
+    PolicyNotAdmitted {
+        /// SHA-256 of the policy's bytes.
+        digest: Digest,
+    },
+    /// The trust root is older than one that was used before.
+    #[error("trust root version {found} is older than version {known}, which was used before; bring the newest one")]
+    TrustRollback {
+        /// In the file.
+        found: u64,
+        /// In the state directory.
+        known: u64,
+    },
+    /// Another trust root under a version number that was used before.
+    #[error(
+        "trust root version {version} has digest {found}, and before it had {known}; find out who signed the second one"
+    )]
+    TrustForked {
+        /// The version of both.
+        version: u64,
+        /// In the file.
+        found: Digest,
+        /// Pinned.
+        known: Digest,
+    },
+    /// The first trust root of a mesh must be version 1, or the pinned one must be known.
+    #[error("trust root version {found} follows version {known} with a gap; start once with each version in between")]
+    TrustGap {
+        /// In the file.
+        found: u64,
+        /// In the state directory.
+        known: u64,
+    },
+    /// This machine's clock is too far off.
+    #[error("this machine's clock is {micros} microseconds off the stream's; synchronise it (5 s are borne)")]
+    ClockSkew {
+        /// Stream minus machine.
+        micros: i64,
+    },
+    /// A handoff uses a policy that is not in the state directory.
+    #[error("handoff {handoff} was issued under policy {policy}, which is neither configured nor on the mesh")]
+    PolicyUnknown {
+        /// The handoff.
+        handoff: Digest,
+        /// The policy's digest.
+        policy: Digest,
+    },
+    /// A document that the coordinators themselves published cannot be used.
+    #[error("{place}: a coordinator published something unusable there: {reason}")]
+    OwnDocument {
+        /// The subject.
+        place: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A part of a record is not on the mesh.
+    #[error("the record of handoff {handoff} lacks {what}; is the handoff decided?")]
+    RecordIncomplete {
+        /// The handoff.
+        handoff: Digest,
+        /// What is missing.
+        what: String,
+    },
+    /// The output directory is not empty or cannot be written.
+    #[error("{}: {reason}", path.display())]
+    Output {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// See [`AttestError`].
+    #[error(transparent)]
+    Attest(#[from] AttestError),
+    /// See [`HandoffError`].
+    #[error(transparent)]
+    Handoff(#[from] HandoffError),
+    /// See [`MeshError`].
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// See [`PoliciesError`].
+    #[error(transparent)]
+    Policies(#[from] PoliciesError),
+    /// See [`TasksError`].
+    #[error(transparent)]
+    Tasks(#[from] TasksError),
+}
+
+impl CoordinatorError {
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::FileUnreadable { .. } => "file_unreadable",
+            Self::FileExposed { .. } => "file_exposed",
+            Self::ConfigMalformed { .. } => "config_malformed",
+            Self::SecretMalformed { .. } => "secret_malformed",
+            Self::KeyNotCoordinator { .. } => "key_not_coordinator",
+            Self::PolicyNotAdmitted { .. } => "policy_not_admitted",
+            Self::TrustRollback { .. } => "trust_rollback",
+            Self::TrustForked { .. } => "trust_forked",
+            Self::TrustGap { .. } => "trust_gap",
+            Self::ClockSkew { .. } => "clock_skew",
+            Self::PolicyUnknown { .. } => "policy_unknown",
+            Self::OwnDocument { .. } => "own_document",
+            Self::RecordIncomplete { .. } => "record_incomplete",
+            Self::Output { .. } => "output",
+            Self::Attest(error) => error.code(),
+            Self::Handoff(error) => error.code(),
+            Self::Mesh(error) => error.code(),
+            Self::Policies(error) => error.code(),
+            Self::Tasks(error) => error.code(),
+        }
+    }
+
+    /// Whether it concerns one document only, and no retry helps.
+    pub(crate) fn needs_a_person(&self) -> bool {
+        match self {
+            Self::Mesh(error) => matches!(error, MeshError::TooLarge { .. } | MeshError::MessageMalformed { .. }),
+            Self::ClockSkew { .. } => false,
+            Self::Attest(error) => error.code() != "trust_root_expired",
+            _ => true,
+        }
+    }
+
+    /// Whether the broker or another replica caused it, so that building the actor again can help.
+    pub(crate) fn is_passing(&self) -> bool {
+        match self {
+            Self::Mesh(error) => !matches!(error, MeshError::PermissionDenied { .. } | MeshError::ServerTooOld { .. }),
+            Self::ClockSkew { .. } => true,
+            _ => false,
+        }
+    }
+}

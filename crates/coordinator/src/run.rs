@@ -1,0 +1,136 @@
+//! The daemon: connect, rebuild, work, stop.
+
+use std::future::Future;
+use std::pin::pin;
+use std::time::Duration;
+
+use quorum_mesh::{Delivery, LeaseCalls, Mesh, StreamName};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use crate::actor::Actor;
+use crate::config::Config;
+use crate::context::Context;
+use crate::{CoordinatorError, limits, trust_store};
+
+/// Runs a coordinator until `shutdown` is ready, and finishes what it is just doing. Whatever the broker does meanwhile
+/// is waited for: the state is built again from the streams.
+///
+/// # Errors
+/// Everything that [`Config::check`] finds, a broker that is not there at the start or denies what a coordinator needs,
+/// and faults that no retry can cure.
+pub async fn run(config: &Config, shutdown: impl Future<Output = ()>) -> Result<(), CoordinatorError> {
+    let loaded = config.check()?;
+    trust_store::keep(&config.state_dir, &loaded.trust)?;
+    tracing::info!(coordinator = loaded.id, policy = loaded.policy.id, trust = loaded.trust.version(), "starting");
+    let mut shutdown = pin!(shutdown);
+    let mesh = tokio::select! {
+        () = &mut shutdown => return Ok(()),
+        mesh = Mesh::open(&config.nats, limits::PATIENCE) => mesh?,
+    };
+    let mut context = Context::new(mesh.clone(), loaded, config.timing);
+    let mut pause = limits::RETRY.0;
+    loop {
+        let mut actor = Actor::new(context);
+        let mut inputs = Inputs::default();
+        let end = tokio::select! {
+            () = &mut shutdown => break,
+            ready = start(&mut actor, &mut inputs) => ready,
+        };
+        let end = match end {
+            Ok(calls) => {
+                pause = limits::RETRY.0;
+                tracing::info!("ready");
+                work(&mut actor, &mut inputs, calls, shutdown.as_mut()).await
+            }
+            Err(error) => Err(error),
+        };
+        context = actor.into_context();
+        match end {
+            Ok(()) => break,
+            Err(error) if error.is_passing() => {
+                tracing::warn!(%error, code = error.code(), "not ready, trying again");
+                tokio::select! {
+                    () = &mut shutdown => break,
+                    () = tokio::time::sleep(pause) => {}
+                }
+                pause = (pause * 2).min(limits::RETRY.1);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    tracing::info!("stopped");
+    mesh.close().await.or(Ok(()))
+}
+
+/// What wakes the actor.
+#[derive(Default)]
+struct Inputs {
+    deliveries: Option<mpsc::Receiver<(StreamName, Delivery)>>,
+    pumps: JoinSet<()>,
+}
+
+async fn start(actor: &mut Actor, inputs: &mut Inputs) -> Result<LeaseCalls, CoordinatorError> {
+    actor.context().readiness().await?;
+    actor.rebuild().await?;
+    let mesh = actor.context().mesh.clone();
+    let calls = mesh.lease_calls().await?;
+    let (sender, receiver) = mpsc::channel(limits::QUEUE);
+    for stream in [StreamName::Work, StreamName::Results, StreamName::Evidence] {
+        inputs.pumps.spawn(pump(mesh.clone(), stream, sender.clone()));
+    }
+    inputs.deliveries = Some(receiver);
+    Ok(calls)
+}
+
+/// Brings the deliveries of one consumer to the actor.
+async fn pump(mesh: Mesh, stream: StreamName, sender: mpsc::Sender<(StreamName, Delivery)>) {
+    let mut deliveries = mesh.intake(stream);
+    loop {
+        match deliveries.next().await {
+            Ok(delivery) => {
+                if sender.send((stream, delivery)).await.is_err() {
+                    return;
+                }
+            }
+            Err(error) => {
+                // The actor still sees everything: it looks through the streams by itself.
+                tracing::warn!(%error, stream = stream.as_str(), "no deliveries");
+                tokio::time::sleep(limits::RETRY.1).await;
+            }
+        }
+    }
+}
+
+async fn work(
+    actor: &mut Actor,
+    inputs: &mut Inputs,
+    mut calls: LeaseCalls,
+    mut shutdown: std::pin::Pin<&mut impl Future<Output = ()>>,
+) -> Result<(), CoordinatorError> {
+    let Some(deliveries) = inputs.deliveries.as_mut() else { return Ok(()) };
+    let mut tick = every(limits::TICK);
+    let mut resync = every(limits::RESYNC);
+    let mut readiness = every(limits::READINESS);
+    // One select linearises everything. A branch that was taken runs to its end, so that a stop never cuts it.
+    loop {
+        tokio::select! {
+            () = &mut shutdown => return Ok(()),
+            call = calls.next() => match call {
+                Some(call) => actor.on_lease(call).await?,
+                None => return Err(quorum_mesh::MeshError::Closed.into()),
+            },
+            Some((stream, delivery)) = deliveries.recv() => actor.on_delivery(stream, &delivery).await?,
+            _ = tick.tick() => actor.on_tick().await?,
+            _ = resync.tick() => actor.on_resync().await?,
+            _ = readiness.tick() => actor.context().readiness().await?,
+        }
+    }
+}
+
+fn every(period: Duration) -> Interval {
+    let mut interval = interval(period);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    interval
+}
