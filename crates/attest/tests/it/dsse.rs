@@ -84,7 +84,8 @@ fn an_envelope_over_the_limit_is_malformed() {
     assert!(error.to_string().contains("json_too_large"), "{error}");
 }
 
-/// Every byte of an envelope set to each of its 255 other values: none ever verifies, as this statement or another.
+/// Every byte of an envelope with each of its bits flipped and as every other ASCII character: none ever verifies, as
+/// this statement or another. (A lone byte over 127 is not UTF-8 wherever it stands.)
 #[test]
 fn no_flip_of_any_byte_ever_verifies() {
     let trust = trust();
@@ -94,10 +95,7 @@ fn no_flip_of_any_byte_ever_verifies() {
     let mut codes = std::collections::BTreeMap::<&str, usize>::new();
     let mut changed = good.clone();
     for at in 0..good.len() {
-        for value in 0..=255 {
-            if value == good[at] {
-                continue;
-            }
+        for value in (0..=127).chain([good[at] ^ 128]).filter(|value| *value != good[at]) {
             changed[at] = value;
             for expected in PredicateType::ALL {
                 let result = Envelope::parse(&changed).and_then(|env| authenticate(&env, &trust, expected, time(1)));
