@@ -153,29 +153,24 @@ fn apply(view: &View, tree: Option<&OwnedFd>) -> io::Result<()> {
         }
         (ViewKind::Private, _) => tmpfs(&target, 0o1777, MsFlags::MS_NOSUID | MsFlags::MS_NODEV),
         (ViewKind::ReadOnly | ViewKind::Writable, Some(tree)) => {
-            place_for(&target, &view.path)?;
+            place_for(&target, tree)?;
             sys::move_mount(tree, &target)
         }
         (ViewKind::ReadOnly | ViewKind::Writable, None) => Err(io::Error::from_raw_os_error(nix::libc::EINVAL)),
     }
 }
 
-/// Below a mask the place does not exist yet.
-fn place_for(target: &Path, original: &Path) -> io::Result<()> {
+/// Below a mask the place does not exist yet. The host's own path cannot be asked any more: the new root covers it.
+fn place_for(target: &Path, tree: &OwnedFd) -> io::Result<()> {
     if target.symlink_metadata().is_ok() {
         return Ok(());
     }
-    if original.is_dir() || !target_is_file(original) {
-        return fs::DirBuilder::new().recursive(true).mode(0o755).create(target);
+    let folders = |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o755).create(path);
+    if nix::sys::stat::fstat(tree)?.st_mode & nix::libc::S_IFMT == nix::libc::S_IFDIR {
+        return folders(target);
     }
-    if let Some(parent) = target.parent() {
-        fs::DirBuilder::new().recursive(true).mode(0o755).create(parent)?;
-    }
+    target.parent().map_or(Ok(()), folders)?;
     fs::write(target, b"")
-}
-
-fn target_is_file(original: &Path) -> bool {
-    original.metadata().is_ok_and(|found| !found.is_dir())
 }
 
 fn enter() -> io::Result<()> {
