@@ -37,6 +37,15 @@ pub enum TestkitError {
         /// What was said.
         source: std::io::Error,
     },
+    /// A party that the world was not made with.
+    #[error("unknown_party: no {0}")]
+    UnknownParty(String),
+    /// A document that cannot be handed in.
+    #[error("document: {0}")]
+    Document(String),
+    /// Nothing came in time.
+    #[error("nothing_came: {0}")]
+    NothingCame(String),
     /// The mesh refused.
     #[error(transparent)]
     Mesh(#[from] quorum_mesh::MeshError),
@@ -53,6 +62,9 @@ impl TestkitError {
             Self::NatsServerMissing { .. } => "nats_server_missing",
             Self::NotReady { .. } => "not_ready",
             Self::System { .. } => "system",
+            Self::UnknownParty(_) => "unknown_party",
+            Self::Document(_) => "document",
+            Self::NothingCame(_) => "nothing_came",
             Self::Mesh(error) => error.code(),
             Self::Attest(error) => error.code(),
         }

@@ -4,6 +4,9 @@ mod error;
 mod ports;
 mod process;
 mod server;
+mod submit;
+mod world;
+mod world_files;
 
 pub mod limits;
 
@@ -11,3 +14,5 @@ pub use error::TestkitError;
 pub use ports::free_port;
 pub use process::Process;
 pub use server::{NatsServer, find_nats_server};
+pub use submit::Submitted;
+pub use world::{AUDITOR, AUTHOR, COORDINATOR, PROVISIONER, Party, VerifierSpec, World, WorldPlan};

@@ -13,3 +13,9 @@ pub const GRACE: Duration = Duration::from_secs(10);
 
 /// Starts on fresh ports, because a port found free may be taken by somebody else before the server binds it.
 pub const PORT_ATTEMPTS: usize = 5;
+
+/// How long before now a world's trust root and keys begin to hold: clocks of a virtual machine may jump a little.
+pub const TRUST_BACKDATED: i64 = 3600;
+
+/// How long they hold.
+pub const TRUST_LIFETIME: i64 = 24 * 3600;
