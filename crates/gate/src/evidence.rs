@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use quorum_attest::{Envelope, Statement};
 use quorum_schemas::{Digest, Value};
-use quorum_verifier::bundle;
+use quorum_verifier::bundle::{self, Bundle};
 
 use crate::control::{ControlFiles, read_disk};
 use crate::{GateError, limits};
@@ -28,6 +28,11 @@ impl EvidenceSet {
             self.bundles.insert(Digest::of(&bundle), bundle);
         }
         self.envelopes.insert(Digest::of(&envelope), envelope);
+    }
+
+    /// Adds what a hidden plan keeps from workers: the record is for who decides and who audits.
+    pub(crate) fn seal(&mut self, sealed: Option<Bundle>) {
+        self.bundles.extend(sealed.map(|bundle| (bundle.digest, bundle.bytes)));
     }
 
     /// Reads `--evidence FILE`s. A bundle is sought in `bundles`, or beside its evidence.

@@ -6,7 +6,7 @@ use quorum_attest::{PAYLOAD_TYPE, Role, TrustRoot, sign};
 use quorum_policies::{Assurance, Decision};
 use quorum_schemas::{Timestamp, c1};
 
-use crate::answer::{self, Identity};
+use crate::answer;
 use crate::candidate::Candidate;
 use crate::checks::{self, Checked, Plan, Setting};
 use crate::control::ControlFiles;
@@ -221,10 +221,10 @@ impl Inputs {
         let mut plan = None;
         if let (Some(checked), Some(key)) = (checked, &key) {
             lines = checked.report.checks.iter().map(CheckLine::from).collect();
-            let identity = Identity::of(checked.plan.verifier_id(), Some(&trust));
-            let answer = answer::assemble(&checked, &documents, &identity, Some(&trust))?;
-            plan = (!checked.plan.hidden()).then(|| checked.plan.bytes());
+            let answer = answer::assemble(&checked, &documents, Some(&trust))?;
+            plan = (!checked.plan.hidden()).then_some(answer.plan);
             evidence.add(sign(PAYLOAD_TYPE, &answer.statement, key), Some(answer.bundle.bytes));
+            evidence.seal(answer.sealed);
         }
         let question = Question {
             documents: &documents,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use quorum_attest::{PAYLOAD_TYPE, Role, TrustRoot, sign};
 use quorum_sandbox::Isolation;
 
-use crate::answer::{self, Identity};
+use crate::answer;
 use crate::candidate::Candidate;
 use crate::checks::{self, Plan, Setting};
 use crate::out_dir::OutDir;
@@ -104,19 +104,23 @@ pub fn verify(request: &VerifyRequest) -> Result<VerifyOutcome, GateError> {
         program: &request.program,
     };
     let checked = checks::run(&plan, &setting)?;
-    let identity = Identity::of(plan.file.verifier_id(), trust.as_ref());
-    let answer = answer::assemble(&checked, &documents, &identity, trust.as_ref())?;
+    let answer = answer::assemble(&checked, &documents, trust.as_ref())?;
     let evidence = if key.is_some() { "evidence.dsse.json" } else { "evidence.statement.json" }.to_owned();
     let bundle = format!("bundle-{}.zip", answer.bundle.digest.hex());
+    let verdict = answer.verdict().to_owned();
     let bytes = match &key {
         Some((key, _)) => sign(PAYLOAD_TYPE, &answer.statement, key),
         None => answer.statement.clone(),
     };
     let mut files = BTreeMap::from([(evidence.clone(), bytes), (bundle.clone(), answer.bundle.bytes)]);
+    if let Some(sealed) = answer.sealed {
+        // For coordinator and auditor only: another name, so that nobody publishes it by a pattern.
+        files.insert(format!("sealed-{}.zip", sealed.digest.hex()), sealed.bytes);
+    }
     if !checked.plan.hidden() {
-        files.insert(record::PLAN.to_owned(), checked.plan.bytes());
+        files.insert(record::PLAN.to_owned(), answer.plan);
     }
     out.write(&files)?;
     let checks = checked.report.checks.iter().map(CheckLine::from).collect();
-    Ok(VerifyOutcome { verdict: answer.verdict, checks, evidence, bundle })
+    Ok(VerifyOutcome { verdict, checks, evidence, bundle })
 }
