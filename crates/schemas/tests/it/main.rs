@@ -1,5 +1,5 @@
 //! Tests of schemas, one binary.
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
 
 mod canonical;
 mod differential;
