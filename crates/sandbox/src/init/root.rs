@@ -49,7 +49,7 @@ pub(crate) fn build(
     class_step("mount-root", sys::move_mount(&whole, Path::new(BASE)))?;
     let proc_dir = class_step("mount-proc", mount_proc(mapping.is_some() || nix::unistd::geteuid().is_root()))?;
     class_step("mount-dev", mount_dev(devices))?;
-    class_step("mount-sys", mask(&under_base(Path::new("/sys"))))?;
+    class_step("mount-sys", mask_for_good(&under_base(Path::new("/sys"))))?;
     // A mask hides what is below it, and an exception below a mask is seen again: the deeper path is applied later.
     changes.sort_by_key(|(view, _)| view.path.components().count());
     for (view, tree) in &changes {
@@ -105,6 +105,11 @@ fn mask(target: &Path) -> io::Result<()> {
     tmpfs(target, 0o755, MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC)
 }
 
+fn mask_for_good(target: &Path) -> io::Result<()> {
+    mask(target)?;
+    sys::restrict_path(target, sys::ATTR_READ_ONLY)
+}
+
 fn mount_proc(keep_writable: bool) -> io::Result<Option<OwnedFd>> {
     let target = under_base(Path::new("/proc"));
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
@@ -112,7 +117,9 @@ fn mount_proc(keep_writable: bool) -> io::Result<Option<OwnedFd>> {
     mount(Some("proc"), &target, Some("proc"), flags, nothing)?;
     let mut kept = None;
     if keep_writable {
+        // A detached mount lives as long as its descriptor; no path leads to it.
         kept = Some(sys::duplicate_high(fs::File::open(&target)?.as_fd())?);
+        umount2(&target, MntFlags::MNT_DETACH)?;
         mount(Some("proc"), &target, Some("proc"), flags, nothing)?;
     }
     sys::restrict_path(&target, sys::ATTR_READ_ONLY)?;
@@ -145,6 +152,8 @@ fn mount_dev(devices: Vec<(&str, OwnedFd)>) -> io::Result<()> {
 fn apply(view: &View, tree: Option<&OwnedFd>) -> io::Result<()> {
     let target = under_base(&view.path);
     match (view.kind, tree) {
+        // A mask above it has hidden it already.
+        (ViewKind::Masked, _) if target.symlink_metadata().is_err() => Ok(()),
         (ViewKind::Masked, _) if target.is_dir() => mask(&target),
         (ViewKind::Masked, _) => {
             let nothing = sys::open_tree(&under_base(Path::new("/dev/null")))?;
