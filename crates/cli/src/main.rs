@@ -2,6 +2,7 @@
 
 mod app;
 mod cmd;
+mod daemon;
 mod error;
 mod input;
 mod keyfile;

@@ -1,14 +1,48 @@
 //! `quorum verifier`.
 
-use quorum_gate::ExitCode;
+use std::path::PathBuf;
 
+use quorum_gate::ExitCode;
+use quorum_verifierd::{Config, VerifierdError, serve};
+
+use super::options::program;
+use crate::daemon;
 use crate::error::CliError;
 use crate::ui::Ui;
 
 /// Arguments of `quorum verifier`.
 #[derive(clap::Args)]
-pub(crate) struct Args {}
+#[command(after_help = DAEMON_HELP)]
+pub(crate) struct Args {
+    /// The configuration (TOML).
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Read and check everything that the configuration names, then exit.
+    #[arg(long)]
+    check_config: bool,
+}
 
-pub(crate) fn run(_args: Args, _ui: &mut Ui) -> Result<ExitCode, CliError> {
-    Err(CliError::infrastructure("not_built", "`quorum verifier` is not in this build"))
+/// What both daemons say about themselves.
+pub(super) const DAEMON_HELP: &str = "\
+The configuration is described in docs/operating.md. SIGTERM and SIGINT end the daemon after what it is just doing.
+QUORUM_LOG sets what is logged (default: info). Exit codes: 0 ended as asked, 2 configuration, 5 infrastructure.";
+
+pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    let config = Config::load(&args.config).map_err(ended)?;
+    if args.check_config {
+        let loaded = config.check().map_err(ended)?;
+        ui.line(format!("verifier {}, {} plans", loaded.entry.id, config.plans.len()))?;
+        return Ok(ExitCode::Accept);
+    }
+    daemon::start_log()?;
+    serve(&config, &program()?).map_err(ended)?;
+    Ok(ExitCode::Accept)
+}
+
+fn ended(error: VerifierdError) -> CliError {
+    if error.is_control_file() {
+        CliError::control(error.code(), error)
+    } else {
+        CliError::infrastructure(error.code(), error)
+    }
 }
