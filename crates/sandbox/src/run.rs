@@ -196,7 +196,9 @@ impl Seen {
             let why = "the helper ended without the proof that every process was reaped".to_owned();
             return Err(SandboxError::OutcomeUnknown { program, why });
         }
-        let Some(end) = self.end.or(self.killed) else {
+        // What ended by itself was not timed out; a flood was one in any case.
+        let flooded = self.killed.filter(|why| *why == End::OutputLimit);
+        let Some(end) = flooded.or(self.end).or(self.killed) else {
             let why = "the helper did not say how the command ended".to_owned();
             return Err(SandboxError::OutcomeUnknown { program, why });
         };
@@ -236,6 +238,8 @@ struct Stream {
     pipe: Box<dyn PipeRead>,
     limit: usize,
     dropped: usize,
+    /// Nothing more is read; the pipe stays open, or the command would see our end of it and not our kill.
+    flooded: bool,
 }
 
 trait PipeRead: Read + AsFd + Send {}
@@ -258,7 +262,7 @@ enum Drained {
 impl Stream {
     fn new(pipe: impl PipeRead + 'static, limit: usize) -> io::Result<Self> {
         set_nonblocking(&pipe)?;
-        Ok(Self { pipe: Box::new(pipe), limit, dropped: 0 })
+        Ok(Self { pipe: Box::new(pipe), limit, dropped: 0, flooded: false })
     }
 
     fn drain(&mut self, into: &mut Captured) -> io::Result<Drained> {
@@ -276,6 +280,7 @@ impl Stream {
             self.dropped += got - kept;
             into.truncated |= got > kept;
             if self.dropped > limits::FLOOD_SLACK {
+                self.flooded = true;
                 return Ok(Drained::Flooded);
             }
         }
@@ -328,7 +333,7 @@ impl Follower {
         let left = until.saturating_duration_since(Instant::now()).as_millis() + 1;
         let timeout = PollTimeout::try_from(left.min(60_000)).unwrap_or(PollTimeout::MAX);
         let mut fds = vec![PollFd::new(self.control.as_fd(), PollFlags::POLLIN)];
-        for stream in [&self.stdout, &self.stderr].into_iter().flatten() {
+        for stream in [&self.stdout, &self.stderr].into_iter().flatten().filter(|stream| !stream.flooded) {
             fds.push(PollFd::new(stream.pipe.as_fd(), PollFlags::POLLIN));
         }
         let cancellable = self.cancel.as_ref().map(|cancel| {
@@ -388,8 +393,9 @@ impl Follower {
         let mut flooded = false;
         let both = [(&mut self.stdout, &mut self.seen.stdout), (&mut self.stderr, &mut self.seen.stderr)];
         for (stream, captured) in both {
-            let drained = stream.as_mut().map(|stream| stream.drain(captured)).transpose()?;
-            if matches!(drained, Some(Drained::Ended | Drained::Flooded)) {
+            let readable = stream.as_mut().filter(|stream| !stream.flooded);
+            let drained = readable.map(|stream| stream.drain(captured)).transpose()?;
+            if drained == Some(Drained::Ended) {
                 *stream = None;
             }
             flooded |= drained == Some(Drained::Flooded);

@@ -11,7 +11,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use nix::libc;
-use nix::sys::signal::Signal;
 
 use crate::wire::{self, Description, DescriptorUse, Message};
 use crate::{helper, probe, sys};
@@ -88,7 +87,6 @@ fn serve() -> i32 {
 
 fn open_job() -> io::Result<Job> {
     sys::close_from(3)?;
-    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
     let control = UnixStream::from(sys::take_stdin()?);
     let null = std::fs::File::open("/dev/null")?;
     sys::install(&null, 0)?;

@@ -22,6 +22,9 @@ const NAMESPACES: CloneFlags = CloneFlags::CLONE_NEWNS
 /// Runs the command; returns when process 1 of its namespace, hence everything in it, has been reaped.
 pub(crate) fn supervise(job: &Job) -> Result<(), StepError> {
     let mut layers = Vec::new();
+    // Should the caller die, the closed socket tells us; this is for the moments in which we do not listen. Without
+    // namespaces it would be wrong: we are the ones who must live to find the command's descendants.
+    step("pdeathsig", nix::sys::prctl::set_pdeathsig(Signal::SIGKILL))?;
     // Without a core, a ptrace or a /proc view from processes of the same user.
     step("dumpable", nix::sys::prctl::set_dumpable(false))?;
     let mapping = enter_namespaces(job, &mut layers)?;

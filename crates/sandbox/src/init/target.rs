@@ -61,7 +61,7 @@ fn own_user_namespace(proc_dir: &OwnedFd, inside: u32, uid: Uid, gid: Gid) -> io
     nix::sys::prctl::set_dumpable(true)?;
     // The count of processes is taken from the limit at this moment.
     unshare(CloneFlags::CLONE_NEWUSER)?;
-    // Entered by descriptor: the attached /proc is read-only, this one is covered by it.
+    // Entered by descriptor: the attached /proc is read-only, this one is attached nowhere.
     nix::unistd::fchdir(proc_dir)?;
     write_maps(Path::new("self"), inside, uid, gid)?;
     nix::unistd::chdir("/")?;

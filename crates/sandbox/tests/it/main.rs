@@ -1,4 +1,9 @@
-//! Real commands in the real sandbox.
+//! Real commands in the real sandbox, and real attempts to get out of it, as the caller and as an ordinary user.
+#![allow(unsafe_code, reason = "attackers make system calls that no crate wraps")]
 
+mod attacks;
 mod basics;
+mod escapes;
+mod pairs;
 mod support;
+mod trees;

@@ -1,0 +1,279 @@
+//! What runs inside: each function tries something and says what came of it.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, UdpSocket};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::net::{SocketAddr, UnixStream};
+use std::path::Path;
+use std::time::Duration;
+
+use nix::libc;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{ForkResult, Pid, fork};
+
+fn report<T, E: std::fmt::Display>(name: &str, result: Result<T, E>) {
+    match result {
+        Ok(_) => println!("try {name}: ESCAPED"),
+        Err(error) => println!("try {name}: refused ({error})"),
+    }
+}
+
+fn escaped(name: &str, escaped: bool) {
+    report(name, if escaped { Ok(()) } else { Err("no") });
+}
+
+/// Not a test of its own: started by the tests with `QUORUM_ATTACK` set.
+#[test]
+fn entry() {
+    let Ok(name) = std::env::var("QUORUM_ATTACK") else { return };
+    let argument = std::env::var("QUORUM_ATTACK_ARGUMENT").unwrap();
+    // The harness has printed the test's name without an end of line.
+    println!();
+    match name.as_str() {
+        "network" => network(&argument),
+        "write-outside" => write_outside(Path::new(&argument)),
+        "links" => links(&argument),
+        "proc" => proc(),
+        "signals" => signals(&argument),
+        "descriptors" => descriptors(),
+        "environment" => environment(),
+        "fork-bomb" => fork_bomb(&argument),
+        "privileges" => privileges(Path::new(&argument)),
+        "system-calls" => system_calls(),
+        "sockets" => sockets(&argument),
+        "hidden" => hidden(&argument),
+        "devices" => devices(),
+        "disk" => disk(Path::new(&argument)),
+        other => panic!("no attack {other}"),
+    }
+    io::stdout().flush().unwrap();
+    std::process::exit(0);
+}
+
+fn network(port: &str) {
+    let soon = Duration::from_millis(500);
+    for host in ["127.0.0.1", "[::1]", "192.0.2.1"] {
+        let address = format!("{host}:{port}").parse().unwrap();
+        report(&format!("connect {host}"), TcpStream::connect_timeout(&address, soon));
+    }
+    let socket = UdpSocket::bind("0.0.0.0:0");
+    report("udp", socket.and_then(|socket| socket.send_to(b"x", format!("127.0.0.1:{port}"))));
+    let interfaces = fs::read_to_string("/proc/net/dev").unwrap();
+    escaped("interfaces", interfaces.lines().skip(2).any(|line| !line.trim_start().starts_with("lo:")));
+}
+
+fn write_outside(bait: &Path) {
+    let file = bait.join("file");
+    report("create", fs::write(bait.join("new"), "x"));
+    report("overwrite", fs::write(&file, "x"));
+    report("append", fs::OpenOptions::new().append(true).open(&file));
+    report("truncate", fs::OpenOptions::new().write(true).truncate(true).open(&file));
+    report("chmod", fs::set_permissions(&file, fs::Permissions::from_mode(0o600)));
+    report("remove", fs::remove_file(&file));
+    report("rename", fs::rename(&file, bait.join("other")));
+    report("mkdir", fs::create_dir(bait.join("folder")));
+    let touched = fs::File::open(&file).unwrap().set_modified(std::time::SystemTime::UNIX_EPOCH);
+    report("utime", touched);
+    for place in
+        ["/", "/etc", "/usr", "/usr/bin", "/var", "/var/lib", "/opt", "/proc", "/sys", "/dev", "/run", "/root", "/home"]
+    {
+        report(place, fs::write(Path::new(place).join("quorum-escape"), "x"));
+    }
+    fs::write("/tmp/private", "x").expect("the private folder may be written");
+}
+
+fn links(argument: &str) {
+    let (bait, scratch) = argument.split_once('|').unwrap();
+    let (bait, scratch) = (Path::new(bait), Path::new(scratch));
+    report("through a planted link", fs::write(scratch.join("planted"), "x"));
+    symlink(bait.join("file"), scratch.join("own")).unwrap();
+    report("through an own link", fs::write(scratch.join("own"), "x"));
+    symlink(bait, scratch.join("folder")).unwrap();
+    report("through a linked folder", fs::write(scratch.join("folder/new"), "x"));
+    report("hard link", fs::hard_link(bait.join("file"), scratch.join("hard")));
+    report("upwards", fs::write(scratch.join("../escape"), "x"));
+    report("move out", fs::write(scratch.join("a"), "x").and_then(|()| fs::rename(scratch.join("a"), bait.join("a"))));
+    fs::write(scratch.join("allowed"), "x").expect("the writable folder may be written");
+}
+
+fn proc() {
+    let own = std::process::id();
+    let pids =
+        fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    escaped("other processes", pids.into_iter().any(|pid| pid != 1 && pid != own));
+    report("root of process 1", fs::read_dir("/proc/1/root/"));
+    report("environment of process 1", fs::File::open("/proc/1/environ").and_then(|mut f| f.read(&mut [0; 1])));
+    report("descriptors of process 1", fs::read_dir("/proc/1/fd"));
+    report("memory of process 1", fs::OpenOptions::new().read(true).write(true).open("/proc/1/mem"));
+    report("program of process 1", fs::read_link("/proc/1/exe"));
+    report("kernel setting", fs::write("/proc/sys/kernel/core_pattern", "x"));
+    report("own setting", fs::write("/proc/self/oom_score_adj", "-1000"));
+    report("sysrq", fs::write("/proc/sysrq-trigger", "h"));
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let writable = mounts.lines().filter(|line| {
+        let mut words = line.split(' ').skip(4);
+        let (place, options) = (words.next().unwrap(), words.next().unwrap());
+        options.split(',').any(|option| option == "rw")
+            && !["/tmp", "/var/tmp", "/dev/shm"].contains(&place)
+            && !place.starts_with("/dev/")
+    });
+    let writable: Vec<&str> = writable.collect();
+    escaped(&format!("writable mounts {writable:?}"), !writable.is_empty());
+    let environment = String::from_utf8(fs::read("/proc/self/environ").unwrap()).unwrap();
+    escaped("the caller's environment", environment.contains("HOME=") || environment.contains("CARGO_"));
+}
+
+fn signals(caller: &str) {
+    let caller = Pid::from_raw(caller.parse().unwrap());
+    report("caller", kill(caller, None));
+    report("caller kill", kill(caller, Signal::SIGKILL));
+    // Process 1 of the namespace takes no signal from inside, though for an ordinary caller it is the same user.
+    let _ = kill(Pid::from_raw(1), Signal::SIGKILL);
+    let _ = kill(Pid::from_raw(1), Signal::SIGSTOP);
+    let parent = nix::unistd::getppid();
+    escaped("process 1 survives", fs::metadata(format!("/proc/{parent}")).is_err());
+    report("group of process 1", nix::sys::signal::killpg(Pid::from_raw(1), Signal::SIGKILL));
+}
+
+fn descriptors() {
+    let mut open: Vec<i32> =
+        (0..1024).filter(|number| fs::read_link(format!("/proc/self/fd/{number}")).is_ok()).collect();
+    open.retain(|number| *number > 2);
+    // Whatever is open beyond the standard three is this process's own doing: libtest opens none.
+    escaped(&format!("descriptors {open:?}"), !open.is_empty());
+}
+
+fn environment() {
+    let known = ["QUORUM_ATTACK", "QUORUM_ATTACK_ARGUMENT"];
+    let more: Vec<String> =
+        std::env::vars().map(|(name, _)| name).filter(|name| !known.contains(&name.as_str())).collect();
+    escaped(&format!("variables {more:?}"), !more.is_empty());
+}
+
+fn fork_bomb(limit: &str) {
+    let limit: usize = limit.parse().unwrap();
+    for count in 0..limit * 4 {
+        // SAFETY: the child only sleeps, which is async-signal-safe.
+        match unsafe { fork() } {
+            Ok(ForkResult::Child) => loop {
+                nix::unistd::pause();
+            },
+            Ok(ForkResult::Parent { .. }) => {}
+            Err(error) => {
+                println!("try fork {count} times: refused ({error})");
+                return;
+            }
+        }
+    }
+    escaped("fork without end", true);
+}
+
+fn privileges(setuid: &Path) {
+    report("setuid", nix::unistd::setuid(nix::unistd::Uid::from_raw(0)));
+    report("setgid", nix::unistd::setgid(nix::unistd::Gid::from_raw(0)));
+    report("setgroups", nix::unistd::setgroups(&[nix::unistd::Gid::from_raw(0)]));
+    report("chown", std::os::unix::fs::chown("/tmp", Some(0), None));
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let value = |key: &str| status.lines().find_map(|line| line.strip_prefix(key)).unwrap().trim().to_owned();
+    for key in ["CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:"] {
+        escaped(key, value(key).trim_matches('0') != "");
+    }
+    escaped("NoNewPrivs", value("NoNewPrivs:") != "1");
+    escaped("Seccomp", value("Seccomp:") != "2");
+    println!("uid {}", nix::unistd::getuid());
+    if setuid.is_file() {
+        let before = nix::unistd::geteuid();
+        let output = std::process::Command::new(setuid).args(["-u"]).output().unwrap();
+        let after = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        escaped(&format!("set-user-id program became {after}"), after != before.to_string());
+    }
+}
+
+fn raw(number: libc::c_long, arguments: [libc::c_long; 4]) -> io::Result<()> {
+    let [a, b, c, d] = arguments;
+    // SAFETY: every call below passes zeros or small numbers; a null pointer is refused by the kernel, not followed.
+    if unsafe { libc::syscall(number, a, b, c, d) } < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// EPERM or ENOSYS from the filter; any other error means that the kernel looked at the call.
+fn system_calls() {
+    for (name, number, arguments) in [
+        ("io_uring_setup", libc::SYS_io_uring_setup, [1, 0, 0, 0]),
+        ("ptrace", libc::SYS_ptrace, [libc::PTRACE_TRACEME.into(), 0, 0, 0]),
+        ("process_vm_readv", libc::SYS_process_vm_readv, [1, 0, 0, 0]),
+        ("mount", libc::SYS_mount, [0; 4]),
+        ("umount2", libc::SYS_umount2, [0; 4]),
+        ("open_tree", libc::SYS_open_tree, [0; 4]),
+        ("fsopen", libc::SYS_fsopen, [0; 4]),
+        ("pivot_root", libc::SYS_pivot_root, [0; 4]),
+        ("chroot", libc::SYS_chroot, [0; 4]),
+        ("unshare", libc::SYS_unshare, [libc::CLONE_NEWUSER.into(), 0, 0, 0]),
+        ("setns", libc::SYS_setns, [0; 4]),
+        ("clone", libc::SYS_clone, [libc::c_long::from(libc::CLONE_NEWUSER | libc::SIGCHLD), 0, 0, 0]),
+        ("clone3", libc::SYS_clone3, [0; 4]),
+        ("keyctl", libc::SYS_keyctl, [0; 4]),
+        ("add_key", libc::SYS_add_key, [0; 4]),
+        ("bpf", libc::SYS_bpf, [0; 4]),
+        ("perf_event_open", libc::SYS_perf_event_open, [0; 4]),
+        ("userfaultfd", libc::SYS_userfaultfd, [0; 4]),
+        ("open_by_handle_at", libc::SYS_open_by_handle_at, [0; 4]),
+        ("kexec_load", libc::SYS_kexec_load, [0; 4]),
+        ("init_module", libc::SYS_init_module, [0; 4]),
+        ("reboot", libc::SYS_reboot, [0; 4]),
+        ("ioctl TIOCSTI", libc::SYS_ioctl, [0, 0x5412, 0, 0]),
+        ("x32 getpid", libc::SYS_getpid | 0x4000_0000, [0; 4]),
+    ] {
+        let result = raw(number, arguments);
+        match &result {
+            Err(error) if ![Some(libc::EPERM), Some(libc::ENOSYS)].contains(&error.raw_os_error()) => {
+                println!("try {name}: ESCAPED the filter ({error})");
+            }
+            _ => report(name, result),
+        }
+    }
+}
+
+fn sockets(argument: &str) {
+    let (abstract_name, path) = argument.split_once('|').unwrap();
+    let address = SocketAddr::from_abstract_name(abstract_name).unwrap();
+    report("abstract socket", UnixStream::connect_addr(&address));
+    report("socket in a masked folder", UnixStream::connect(path));
+    for path in ["/run/docker.sock", "/var/run/docker.sock", "/run/dbus/system_bus_socket"] {
+        report(path, UnixStream::connect(path));
+    }
+}
+
+fn hidden(argument: &str) {
+    let (folder, file) = argument.split_once('|').unwrap();
+    report("file in a hidden folder", fs::read(Path::new(folder).join("key")));
+    escaped("names in a hidden folder", fs::read_dir(folder).is_ok_and(|entries| entries.count() > 0));
+    escaped("contents of a hidden file", fs::read(file).is_ok_and(|bytes| !bytes.is_empty()));
+    escaped("names in a home", fs::read_dir("/root").is_ok_and(|entries| entries.count() > 0));
+    escaped("runtime sockets", fs::read_dir("/run").is_ok_and(|entries| entries.count() > 0));
+}
+
+fn devices() {
+    let path = c"/tmp/device";
+    // SAFETY: the path is NUL-terminated and only read.
+    escaped("mknod", unsafe { libc::mknod(path.as_ptr(), libc::S_IFCHR | 0o666, libc::makedev(1, 1)) } == 0);
+    let known = ["null", "zero", "full", "random", "urandom", "tty", "fd", "stdin", "stdout", "stderr", "shm"];
+    let names = fs::read_dir("/dev").unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
+    let more: Vec<String> = names.filter(|name| !known.contains(&name.as_str())).collect();
+    escaped(&format!("devices {more:?}"), !more.is_empty());
+    fs::write("/dev/null", "x").expect("the null device works");
+    assert_eq!(fs::metadata("/dev/null").unwrap().rdev(), libc::makedev(1, 3));
+}
+
+fn disk(scratch: &Path) {
+    // SAFETY: ignoring a signal installs no handler.
+    unsafe { nix::sys::signal::signal(Signal::SIGXFSZ, nix::sys::signal::SigHandler::SigIgn) }.unwrap();
+    let fill = |path: &Path, bytes: usize| -> io::Result<()> {
+        let mut file = fs::File::create(path)?;
+        let block = vec![0; 1 << 20];
+        (0..bytes >> 20).try_for_each(|_| file.write_all(&block))
+    };
+    report("large file", fill(&scratch.join("large"), 64 << 20));
+    report("full private folder", (0..1000).try_for_each(|n| fill(Path::new(&format!("/tmp/{n}")), 1 << 20)));
+}
