@@ -7,8 +7,15 @@ use crate::{SchemasError, Value};
 #[must_use]
 pub fn c1(value: &Value) -> Vec<u8> {
     let mut out = String::new();
-    write(value, &mut out);
+    write(value, &mut out, usize::MAX);
     out.into_bytes()
+}
+
+/// The start of the C1 text: at least `bytes` of it (or all), and not much more, whatever the size of the value.
+pub(crate) fn c1_start(value: &Value, bytes: usize) -> String {
+    let mut out = String::new();
+    write(value, &mut out, bytes);
+    out
 }
 
 /// The bytes of `value` in RFC 8785.
@@ -33,41 +40,50 @@ fn check_i_json(value: &Value) -> Result<(), SchemasError> {
     }
 }
 
-fn write(value: &Value, out: &mut String) {
+fn write(value: &Value, out: &mut String, enough: usize) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
         Value::Int(integer) => out.push_str(integer.as_str()),
         Value::Float(number) => write_float(*number, out),
-        Value::String(text) => write_string(text, out),
+        Value::String(text) => write_string(text, out, enough),
         Value::Array(items) => {
             out.push('[');
             for (index, item) in items.iter().enumerate() {
+                if out.len() >= enough {
+                    return;
+                }
                 if index > 0 {
                     out.push(',');
                 }
-                write(item, out);
+                write(item, out, enough);
             }
             out.push(']');
         }
         Value::Object(members) => {
             out.push('{');
             for (index, (key, member)) in members.iter().enumerate() {
+                if out.len() >= enough {
+                    return;
+                }
                 if index > 0 {
                     out.push(',');
                 }
-                write_string(key, out);
+                write_string(key, out, enough);
                 out.push(':');
-                write(member, out);
+                write(member, out, enough);
             }
             out.push('}');
         }
     }
 }
 
-fn write_string(text: &str, out: &mut String) {
+fn write_string(text: &str, out: &mut String, enough: usize) {
     out.push('"');
     for character in text.chars() {
+        if out.len() >= enough {
+            return;
+        }
         match character {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),

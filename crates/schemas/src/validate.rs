@@ -87,6 +87,10 @@ fn report(error: &ValidationError<'_>, root: &Value, out: &mut Vec<SchemaViolati
                 report(inner, root, out);
             }
         }
+        Kind::PropertyNames { error } => {
+            let name = Value::from_serde(error.instance().as_ref().clone()).shown();
+            add(pointer, format!("a member's name {}, found {name}", expectation(error.kind())));
+        }
         kind => add(pointer, format!("{}, found {found}", expectation(kind))),
     }
 }
@@ -110,6 +114,7 @@ fn expectation(kind: &Kind) -> String {
         Kind::MaxLength { limit } => format!("must have at most {limit} character(s)"),
         Kind::MinProperties { limit } => format!("must have at least {limit} member(s)"),
         Kind::MaxProperties { limit } => format!("must have at most {limit} member(s)"),
+        Kind::FalseSchema => "must not be here".to_owned(),
         Kind::UniqueItems => "must not have the same item twice".to_owned(),
         Kind::OneOfMultipleValid { .. } => "must be of exactly one of the forms, and is of several".to_owned(),
         other => format!("does not follow `{}`", other.keyword()),

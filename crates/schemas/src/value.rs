@@ -86,7 +86,8 @@ impl Value {
     /// The value as a message shows it: C1 on one line, cut, without characters that a terminal would obey.
     #[must_use]
     pub fn shown(&self) -> String {
-        let text = String::from_utf8_lossy(&crate::c1(self)).into_owned();
+        // Four bytes a character, so that a value that is shown whole is written whole.
+        let text = crate::canonical::c1_start(self, 4 * (SHOWN_CHARACTERS + 2));
         let mut out = String::new();
         for (index, character) in text.chars().enumerate() {
             if index == SHOWN_CHARACTERS {

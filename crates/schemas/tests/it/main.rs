@@ -4,5 +4,6 @@
 mod canonical;
 mod differential;
 mod golden;
+mod ours;
 mod parsing;
 mod schemas;
