@@ -68,8 +68,19 @@ fn open(tag: &BytesStart<'_>, cases: &mut Vec<TestCase>, case: &mut Option<usize
             if cases.len() >= limits::REPORT_CASES {
                 return Err(format!("more than {} test cases", limits::REPORT_CASES));
             }
-            let name = attribute(tag, "name")?.ok_or("a test case without a name")?;
-            let id = match attribute(tag, "classname")? {
+            let (mut name, mut class) = (None, None);
+            for attribute in tag.attributes() {
+                // Reading all of them also finds one that stands twice.
+                let attribute = attribute.map_err(|error| error.to_string())?;
+                let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|error| error.to_string())?;
+                match attribute.key.as_ref() {
+                    "name" => name = Some(value.into_owned()),
+                    "classname" => class = Some(value.into_owned()),
+                    _ => {}
+                }
+            }
+            let name = name.ok_or("a test case without a name")?;
+            let id = match class {
                 Some(class) if !class.is_empty() => format!("{class}::{name}"),
                 _ => name,
             };
@@ -92,12 +103,6 @@ fn open(tag: &BytesStart<'_>, cases: &mut Vec<TestCase>, case: &mut Option<usize
         _ => {}
     }
     Ok(())
-}
-
-fn attribute(tag: &BytesStart<'_>, name: &str) -> Result<Option<String>, String> {
-    let attribute = tag.try_get_attribute(name).map_err(|error| error.to_string())?;
-    let text = attribute.map(|attribute| attribute.normalized_value(XmlVersion::Implicit1_0).map(std::borrow::Cow::into_owned));
-    text.transpose().map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
