@@ -126,19 +126,35 @@ pub(crate) fn execute(spec: &Spec, description: &Description, wiring: Wiring) ->
     let told = tell(&control, spec, description, [&stdin, &stdout], &numbered);
     // Only the other side may hold these now, or the end of a stream would never be seen.
     drop((stdin, stdout, numbered));
-    let followed = match told {
-        Ok(()) => Follower::new(spec, control, cancel, &mut child, started).and_then(|mut follower| {
-            follower.follow()?;
-            Ok(follower.seen)
-        }),
-        Err(error) => Err(error),
-    };
-    if followed.is_err() {
-        let _ = child.kill();
+    if let Err(error) = told {
+        drop(control);
+        reap(&mut child);
+        return Err(SandboxError::Helper(format!("it did not take its orders: {error}")));
     }
-    let _ = child.wait();
-    let seen = followed.map_err(|error| SandboxError::Helper(error.to_string()))?;
-    seen.into_report(spec, description, started.elapsed())
+    let followed = Follower::new(spec, control, cancel, &mut child, started)
+        .and_then(|mut follower| follower.follow().map(|()| follower.seen));
+    reap(&mut child);
+    match followed {
+        Ok(seen) => seen.into_report(spec, description, started.elapsed()),
+        Err(error) => Err(SandboxError::OutcomeUnknown {
+            program: spec.argv.first().cloned().unwrap_or_default(),
+            why: error.to_string(),
+        }),
+    }
+}
+
+/// Waits for the helper, whose socket is closed: that is its kill order. Killing it outright would leave a tree without
+/// namespaces to itself.
+fn reap(child: &mut Child) {
+    let by = Instant::now() + limits::QUIESCE;
+    while matches!(child.try_wait(), Ok(None)) {
+        if Instant::now() >= by {
+            let _ = child.kill();
+            let _ = child.wait();
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn tell(

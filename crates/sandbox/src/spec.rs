@@ -82,7 +82,11 @@ impl Identity {
 /// In a process sandbox the command sees the host's file system read-only, with private empty `/tmp`, `/var/tmp` and
 /// `/dev/shm`, and with `/run`, `/root`, `/home`, `$HOME` of the caller and everything in [`Spec::hidden`] masked.
 /// [`Spec::read_only`], [`Spec::writable`] and [`Spec::cwd`] are visible even below a masked directory; a hidden path
-/// below one of them is masked again: the deeper path wins.
+/// below one of them is masked again: the deeper path wins. Reads are otherwise those of its user: name every key folder
+/// in [`Spec::hidden`].
+///
+/// What it does not do: memory is not bounded (a cgroup of the operator's is), and a socket file in a *visible* folder
+/// can be connected to, if its mode allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
     /// Program and arguments; no shell. A program without `/` is sought in the `PATH` of [`Spec::env`].
@@ -93,7 +97,9 @@ pub struct Spec {
     pub env: BTreeMap<String, String>,
     /// Paths that must be readable.
     pub read_only: Vec<PathBuf>,
-    /// Directories that may be written. Under [`Isolation::None`] nothing enforces this list.
+    /// Directories that may be written; throwaway ones. What a command of another user writes belongs to the caller
+    /// outside; on a file system that cannot map owners, the directory is given to that user instead. Under
+    /// [`Isolation::None`] nothing enforces this list.
     pub writable: Vec<PathBuf>,
     /// Paths that must not be seen: key directories, sockets, hidden tests.
     pub hidden: Vec<PathBuf>,

@@ -1,4 +1,5 @@
 //! The table, the recorded runs of real engines, and real runs of fake ones.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
 mod arguments;
 mod hashes;

@@ -68,10 +68,20 @@ pub(crate) struct Job {
     pub(crate) numbered: Vec<(i32, OwnedFd)>,
 }
 
+impl Job {
+    /// Closes what only the command may hold: a pipe ends for its reader when its last writer is gone.
+    pub(crate) fn release(&mut self) {
+        self.stdin = None;
+        self.stdout = None;
+        self.numbered.clear();
+    }
+}
+
 fn serve() -> i32 {
     match open_job() {
-        Ok(job) => {
-            let done = if job.description.sandboxed { sandboxed::supervise(&job) } else { plain::supervise(&job) };
+        Ok(mut job) => {
+            let sandboxed = job.description.sandboxed;
+            let done = if sandboxed { sandboxed::supervise(&mut job) } else { plain::supervise(&mut job) };
             match done {
                 Ok(()) => 0,
                 Err(error) => {

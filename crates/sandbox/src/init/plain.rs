@@ -10,12 +10,13 @@ use crate::sys;
 use crate::wire::{self, Message};
 
 /// Runs the command; returns when no descendant is left.
-pub(crate) fn supervise(job: &Job) -> Result<(), StepError> {
+pub(crate) fn supervise(job: &mut Job) -> Result<(), StepError> {
     step("subreaper", nix::sys::prctl::set_child_subreaper(true))?;
     let child = match step("fork", sys::fork())? {
         ForkResult::Child => target::become_command(job, &[]),
         ForkResult::Parent { child } => child,
     };
+    job.release();
     let watched = step("pidfd", sys::pidfd(child))?;
     let ordered = step("poll", wait_for(&watched, &job.control))?;
     if !ordered && let Ok(status) = waitpid(child, None) {

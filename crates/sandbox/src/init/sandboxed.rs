@@ -20,7 +20,7 @@ const NAMESPACES: CloneFlags = CloneFlags::CLONE_NEWNS
     .union(CloneFlags::CLONE_NEWUTS);
 
 /// Runs the command; returns when process 1 of its namespace, hence everything in it, has been reaped.
-pub(crate) fn supervise(job: &Job) -> Result<(), StepError> {
+pub(crate) fn supervise(job: &mut Job) -> Result<(), StepError> {
     let mut layers = Vec::new();
     // Should the caller die, the closed socket tells us; this is for the moments in which we do not listen. Without
     // namespaces it would be wrong: we are the ones who must live to find the command's descendants.
@@ -33,6 +33,7 @@ pub(crate) fn supervise(job: &Job) -> Result<(), StepError> {
         ForkResult::Parent { child } => child,
     };
     drop(mapping);
+    job.release();
     let watched = step("pidfd", sys::pidfd(process_one))?;
     if step("poll", wait_for(&watched, &job.control))? {
         let _ = kill(process_one, Signal::SIGKILL);
@@ -66,7 +67,7 @@ fn enter_namespaces(job: &Job, layers: &mut Vec<String>) -> Result<Option<OwnedF
 }
 
 /// Process 1: builds the view, starts the command, reaps, tells how the command ended, and ends.
-fn process_one(job: &Job, mapping: Option<&OwnedFd>, mut layers: Vec<String>) -> i32 {
+fn process_one(job: &mut Job, mapping: Option<&OwnedFd>, mut layers: Vec<String>) -> i32 {
     let started = prepare(job, mapping, &mut layers).and_then(|proc_dir| match class_step("fork", sys::fork())? {
         ForkResult::Child => {
             if let Err(error) = target::become_nobody(job, proc_dir.as_ref(), &mut layers) {
@@ -78,7 +79,10 @@ fn process_one(job: &Job, mapping: Option<&OwnedFd>, mut layers: Vec<String>) ->
         ForkResult::Parent { child } => Ok(child),
     });
     match started {
-        Ok(command) => reap_until(job, command),
+        Ok(command) => {
+            job.release();
+            reap_until(job, command)
+        }
         Err(error) => {
             error.report(&job.control);
             1

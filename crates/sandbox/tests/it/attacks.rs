@@ -178,7 +178,7 @@ fn privileges(setuid: &Path) {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let value = |key: &str| status.lines().find_map(|line| line.strip_prefix(key)).unwrap().trim().to_owned();
     for key in ["CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:"] {
-        escaped(key, value(key).trim_matches('0') != "");
+        escaped(key, !value(key).trim_matches('0').is_empty());
     }
     escaped("NoNewPrivs", value("NoNewPrivs:") != "1");
     escaped("Seccomp", value("Seccomp:") != "2");

@@ -24,7 +24,7 @@ fn question_and_answer() {
     assert_eq!(pair.harness.end, End::Exited(0), "{pair:?}");
     assert_eq!(text(&pair.harness), "got 42\n");
     assert!(pair.candidate.stdout.bytes.is_empty());
-    let wrong = run_pair(&ask, &candidate("echo 41")).unwrap();
+    let wrong = run_pair(&ask, &candidate("read a b; echo 41")).unwrap();
     assert_eq!(wrong.harness.end, End::Exited(1));
 }
 
@@ -94,6 +94,14 @@ fn a_silent_candidate_meets_the_deadline_of_the_harness() {
     assert_eq!(run_pair(&ask, &candidate("sleep 1000")).unwrap().harness.end, End::TimedOut);
     let gone = run_pair(&harness("read answer <&3 || exit 9"), &candidate("exit 0")).unwrap();
     assert_eq!(gone.harness.end, End::Exited(9), "a candidate that ends is the end of the stream");
+}
+
+#[test]
+fn the_end_of_the_questions_is_seen() {
+    let ask = harness("echo one >&4; echo two >&4; exec 4>&-; cat <&3");
+    let pair = run_pair(&ask, &candidate("wc -l; echo done")).unwrap();
+    assert_eq!(pair.harness.end, End::Exited(0));
+    assert_eq!(text(&pair.harness).split_whitespace().collect::<Vec<_>>(), ["2", "done"]);
 }
 
 #[test]
