@@ -172,14 +172,16 @@ impl Actor {
         Ok(())
     }
 
+    fn judge(&self, manifest: &ManifestDoc, now: Timestamp) -> Admission {
+        let rejected = |candidate: &Digest| self.board.rejected(&manifest.work, candidate);
+        let issued = |id: &Digest| self.board.handoffs.contains_key(id);
+        admit(manifest, &self.board.known(manifest, &issued, &rejected), &self.context.loaded.policy, now)
+    }
+
     /// Holds a manifest against what is known: a handoff, a refusal, or a wait.
     async fn consider(&mut self, manifest: ManifestDoc, stored: Stored) -> Result<(), CoordinatorError> {
         let now = clock::now();
-        let work = manifest.work.clone();
-        let board = &self.board;
-        let rejected = |candidate: &Digest| board.rejected(&work, candidate);
-        let issued = |id: &Digest| board.handoffs.contains_key(id);
-        match admit(&manifest, &board.known(&manifest, &issued, &rejected), &self.context.loaded.policy, now) {
+        match self.judge(&manifest, now) {
             Admission::Again => Ok(()),
             Admission::Wait => {
                 self.board.waiting.push(Waiting { manifest, stored });
