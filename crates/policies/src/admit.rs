@@ -1,15 +1,17 @@
 //! From the bytes of one envelope to evidence of known weight, or to the reasons why it has none.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use quorum_attest::{AttestError, Authentic, Entry, Envelope, KeyId, PredicateType, authenticate};
-use quorum_handoff::{Rule, candidate_subject, check_result};
+use quorum_handoff::{Rule, Violation, candidate_subject, check_result};
 use quorum_schemas::{Digest, SchemaName, SchemaViolation, Timestamp, Value, validate};
 
 use crate::axes::{Channel, Isolation};
 use crate::verdict::verdict;
 use crate::voices::Declared;
-use crate::{Case, Refusal, RefusalCode, Verdict, limits};
+use crate::{Case, Received, Refusal, RefusalCode, Verdict, limits};
 
 /// Authentic evidence, with the refusals of its weight.
 #[derive(Debug, Clone)]
@@ -63,7 +65,6 @@ pub(crate) fn refusal(
 struct Reading<'a> {
     authentic: &'a Authentic,
     predicate: &'a Value,
-    result: &'a Value,
     refusals: BTreeMap<RefusalCode, (String, String)>,
 }
 
@@ -77,32 +78,76 @@ impl Reading<'_> {
     }
 }
 
-/// Judges one envelope. `aged_at` is the time that ages are taken at.
-pub(crate) fn admit(
-    case: &Case<'_>,
-    bytes: &[u8],
-    received_at: Timestamp,
-    bundle_checked: bool,
-    aged_at: Timestamp,
-) -> Result<Evidence, Vec<Refusal>> {
+/// What is true of an envelope whoever asks: a function of its bytes, the trust root, the time of reception and the
+/// handoff's documents.
+#[derive(Debug, Clone)]
+pub(crate) struct Established {
+    authentic: Authentic,
+    violations: Vec<Violation>,
+}
+
+/// Remembers what was established, under everything that it is a function of. Random tests judge the same envelopes
+/// thousands of times; the daemon and the gate do not need it.
+#[derive(Debug, Default)]
+pub struct Memo(RefCell<Known>);
+
+type Known = HashMap<(Digest, Digest, Timestamp, Digest), Result<Rc<Established>, Vec<Refusal>>>;
+
+impl Memo {
+    fn establish(
+        &self,
+        case: &Case<'_>,
+        bytes: &[u8],
+        received_at: Timestamp,
+    ) -> Result<Rc<Established>, Vec<Refusal>> {
+        let key = (Digest::of(bytes), case.trust.digest(), received_at, case.handoff.id());
+        if let Some(known) = self.0.borrow().get(&key) {
+            return known.clone();
+        }
+        let established = establish(case, bytes, received_at).map(Rc::new);
+        self.0.borrow_mut().insert(key, established.clone());
+        established
+    }
+}
+
+fn establish(case: &Case<'_>, bytes: &[u8], received_at: Timestamp) -> Result<Established, Vec<Refusal>> {
     let digest = Digest::of(bytes);
     let one = |signer, code, message: &str| vec![refusal(digest, signer, code, "", message)];
     let envelope = Envelope::parse(bytes).map_err(|error| one(None, attest_code(&error), &error.to_string()))?;
     let key_id = envelope.key_id();
     let authentic = authenticate(&envelope, case.trust, PredicateType::Evidence, received_at)
         .map_err(|error| one(Some(key_id), attest_code(&error), &error.to_string()))?;
-    let predicate = authentic.predicate();
-    let result = schemas(&authentic, &envelope).map_err(|(pointer, message)| {
+    let schema_invalid = |(pointer, message): (String, String)| {
         vec![refusal(digest, Some(key_id), RefusalCode::SchemaInvalid, &pointer, &message)]
-    })?;
-    let mut reading = Reading { authentic: &authentic, predicate, result, refusals: BTreeMap::new() };
+    };
+    let result = schemas(&authentic).map_err(schema_invalid)?;
+    let violations = check_result(result, case.handoff, case.binding, case.work_unit);
+    Ok(Established { authentic, violations })
+}
+
+/// Judges one envelope. `aged_at` is the time that ages are taken at.
+pub(crate) fn admit(
+    case: &Case<'_>,
+    bytes: &[u8],
+    fact: Received,
+    aged_at: Timestamp,
+    memo: &Memo,
+) -> Result<Evidence, Vec<Refusal>> {
+    let received_at = fact.received_at;
+    let established = memo.establish(case, bytes, received_at)?;
+    let (digest, authentic) = (established.authentic.envelope(), &established.authentic);
+    let key_id = authentic.signer().public_key.key_id();
+    let predicate = authentic.predicate();
+    let nothing = Value::Null;
+    let result = predicate.get("result").unwrap_or(&nothing);
+    let mut reading = Reading { authentic, predicate, refusals: BTreeMap::new() };
     bindings(case, &mut reading);
-    result_rules(case, &mut reading);
+    result_rules(&established.violations, &mut reading);
     let times = claimed_times(&mut reading);
     seat(case, &mut reading, key_id);
     let (channel, isolation) = strength(case, &mut reading);
     ages(case, &mut reading, &times, received_at, aged_at);
-    if !bundle_checked {
+    if !fact.bundle_checked {
         reading.refuse(RefusalCode::BundleMissing, "/predicate/bundle_digest", "the bundle was not there to recompute");
     }
     if let Some(since) = authentic.signer().compromised_since.filter(|since| received_at >= *since) {
@@ -142,18 +187,15 @@ fn number(value: &Value, name: &str) -> u64 {
     value.get(name).and_then(Value::as_u64).unwrap_or_default()
 }
 
-/// The statement, its predicate and the result in it follow their schemas. Yields the result.
-fn schemas<'a>(authentic: &'a Authentic, envelope: &Envelope) -> Result<&'a Value, (String, String)> {
+/// The predicate and the result in it follow their schemas; that of the statement is what its parser reads. Yields the
+/// result. Only the first violation is named: a stranger could write thousands.
+fn schemas(authentic: &Authentic) -> Result<&Value, (String, String)> {
     let first = |prefix: &'static str| {
-        move |violations: Vec<SchemaViolation>| {
-            let more = violations.len().saturating_sub(1);
-            let first = &violations[0];
-            let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
-            (format!("{prefix}{}", first.pointer), format!("{}{more}", first.message))
+        move |violations: Vec<SchemaViolation>| match violations.first() {
+            Some(violation) => (format!("{prefix}{}", violation.pointer), violation.message.clone()),
+            None => (prefix.to_owned(), "not valid".to_owned()),
         }
     };
-    let statement = quorum_schemas::parse(envelope.payload()).map_err(|error| (String::new(), error.to_string()))?;
-    validate(SchemaName::Statement, &statement).map_err(first(""))?;
     let predicate = authentic.predicate();
     validate(SchemaName::EvidencePredicate, predicate).map_err(first("/predicate"))?;
     let result = predicate.get("result").ok_or_else(|| ("/predicate".to_owned(), "no result".to_owned()))?;
@@ -200,8 +242,8 @@ fn bindings(case: &Case<'_>, reading: &mut Reading<'_>) {
 
 /// The numbered rules of upstream, as the refusals that design section 5 names. V10 has no say: a worker who asks for
 /// one more validator must not be able to void every result.
-fn result_rules(case: &Case<'_>, reading: &mut Reading<'_>) {
-    for violation in check_result(reading.result, case.handoff, case.binding, case.work_unit) {
+fn result_rules(violations: &[Violation], reading: &mut Reading<'_>) {
+    for violation in violations {
         let Some(code) = rule_code(violation.rule, &violation.pointer) else { continue };
         let pointer = format!("/predicate/result{}", violation.pointer);
         reading.refuse(code, &pointer, format!("{}: {}", violation.rule, violation.message));

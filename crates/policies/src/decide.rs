@@ -6,7 +6,7 @@ use quorum_attest::{KeyId, Role, TrustRoot};
 use quorum_handoff::{Handoff, ManifestBinding, Strategy, WorkUnit, WorkerTrust, check_binding};
 use quorum_schemas::{Digest, Timestamp};
 
-use crate::admit::{Evidence, admit, min_isolation, refusal};
+use crate::admit::{Evidence, Memo, admit, min_isolation, refusal};
 use crate::voices::{Supporter, Voices, voices};
 use crate::{
     Decision, EffectiveRule, Facts, Outcome, Pending, PoliciesError, Policy, RULES_VERSION, Recommendation, Refusal,
@@ -44,13 +44,27 @@ pub struct Case<'a> {
 /// Only when the case itself cannot be judged: the policy is not admitted, its parts do not belong together, facts are
 /// missing, the worker must be signed and is not. What is wrong with evidence is a refusal inside the decision.
 pub fn decide(case: &Case<'_>, now: Timestamp) -> Result<Outcome, PoliciesError> {
-    decide_aged(case, now, now)
+    decide_aged(case, now, now, &Memo::default())
+}
+
+/// [`decide`] for tests that judge the same envelopes again and again.
+///
+/// # Errors
+/// As [`decide`].
+#[doc(hidden)]
+pub fn decide_with(case: &Case<'_>, now: Timestamp, memo: &Memo) -> Result<Outcome, PoliciesError> {
+    decide_aged(case, now, now, memo)
 }
 
 /// [`decide`] with another time for ages: a revision is made by evidence or trust, not by the mere passing of time.
-pub(crate) fn decide_aged(case: &Case<'_>, now: Timestamp, aged_at: Timestamp) -> Result<Outcome, PoliciesError> {
+pub(crate) fn decide_aged(
+    case: &Case<'_>,
+    now: Timestamp,
+    aged_at: Timestamp,
+    memo: &Memo,
+) -> Result<Outcome, PoliciesError> {
     check_case(case)?;
-    let panel = hear(case, aged_at)?;
+    let panel = hear(case, aged_at, memo)?;
     let open_seats = open_seats(case);
     if !open_seats.is_empty() && now < case.deadline {
         return Ok(Outcome::Pending(Pending { open_seats, deadline: case.deadline }));
@@ -131,7 +145,7 @@ struct Panel {
     refusals: Vec<Refusal>,
 }
 
-fn hear(case: &Case<'_>, aged_at: Timestamp) -> Result<Panel, PoliciesError> {
+fn hear(case: &Case<'_>, aged_at: Timestamp, memo: &Memo) -> Result<Panel, PoliciesError> {
     let envelopes: BTreeMap<Digest, &Vec<u8>> = case.envelopes.iter().map(|bytes| (Digest::of(bytes), bytes)).collect();
     if let Some(withheld) = case.facts.received.keys().find(|digest| !envelopes.contains_key(digest)) {
         return Err(PoliciesError::EnvelopeMissing(*withheld));
@@ -140,7 +154,7 @@ fn hear(case: &Case<'_>, aged_at: Timestamp) -> Result<Panel, PoliciesError> {
     let mut refusals = Vec::new();
     for (digest, bytes) in envelopes {
         let fact = case.facts.received.get(&digest).ok_or(PoliciesError::FactMissing(digest))?;
-        match admit(case, bytes, fact.received_at, fact.bundle_checked, aged_at) {
+        match admit(case, bytes, *fact, aged_at, memo) {
             Ok(evidence) => authentic.push(evidence),
             Err(refused) => refusals.extend(refused),
         }

@@ -20,7 +20,11 @@ mod verdict;
 mod voices;
 mod why;
 
+#[doc(hidden)]
+pub use admit::Memo;
 pub use axes::{Axis, Channel, Isolation};
+#[doc(hidden)]
+pub use decide::decide_with;
 pub use decide::{Case, decide};
 pub use decision::{
     BoundDocument, Candidate, Decision, EffectiveRule, Heard, HeardEvidence, Missing, MissingCode, Outcome, Pending,
@@ -32,4 +36,6 @@ pub use groups::{Groups, Member};
 pub use policy::{Fraction, Policy};
 pub use refusal::{Refusal, RefusalCode, RefusalKind};
 pub use revise::revise;
+#[doc(hidden)]
+pub use revise::revise_with;
 pub use verdict::{Verdict, verdict};

@@ -2,6 +2,7 @@
 
 use quorum_schemas::Timestamp;
 
+use crate::admit::Memo;
 use crate::decide::decide_aged;
 use crate::{Case, Decision, Missing, MissingCode, Outcome, PoliciesError, Recommendation, Row};
 
@@ -14,8 +15,22 @@ use crate::{Case, Decision, Missing, MissingCode, Outcome, PoliciesError, Recomm
 /// # Errors
 /// As [`crate::decide`].
 pub fn revise(case: &Case<'_>, now: Timestamp, previous: &Decision) -> Result<Option<Decision>, PoliciesError> {
+    revise_with(case, now, previous, &Memo::default())
+}
+
+/// [`revise`] for tests that judge the same envelopes again and again.
+///
+/// # Errors
+/// As [`crate::decide`].
+#[doc(hidden)]
+pub fn revise_with(
+    case: &Case<'_>,
+    now: Timestamp,
+    previous: &Decision,
+    memo: &Memo,
+) -> Result<Option<Decision>, PoliciesError> {
     let closed = Case { deadline: case.deadline.min(now), ..*case };
-    let Outcome::Decided(mut decision) = decide_aged(&closed, now, previous.facts.now)? else {
+    let Outcome::Decided(mut decision) = decide_aged(&closed, now, previous.facts.now, memo)? else {
         return Ok(None);
     };
     decision.facts.deadline = case.deadline;

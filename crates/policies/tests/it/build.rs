@@ -2,7 +2,7 @@
 //! they are functions of their arguments.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use quorum_attest::{
@@ -10,13 +10,14 @@ use quorum_attest::{
 };
 use quorum_handoff::{Intake, candidate_subject, intake_values};
 use quorum_policies::{
-    Assurance, Case, Facts, Outcome, PoliciesError, Policy, RULES_VERSION, Received, SeatFact, WorkerIdentity, decide,
+    Assurance, Case, Decision, Facts, Memo, Outcome, PoliciesError, Policy, RULES_VERSION, Received, SeatFact,
+    WorkerIdentity, decide_with, revise_with,
 };
 use quorum_schemas::{Digest, Timestamp, Value};
 use serde_json::{Value as Json, json};
 
 use crate::cases::{
-    Fault, POOL, PlainCase, PlainEnvelope, PlainGroup, PlainMember, PlainPolicy, PlainVerifier, PlainWorkUnit,
+    self, Fault, POOL, PlainCase, PlainEnvelope, PlainGroup, PlainMember, PlainPolicy, PlainVerifier, PlainWorkUnit,
     PlainWorker, REQUIRED,
 };
 
@@ -27,7 +28,7 @@ pub(crate) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_micros((BASE + seconds) * 1_000_000)
 }
 
-/// Pool keys 0 to 11 are verifiers, then the worker, a stranger and the root.
+/// The pool's keys are verifiers, then the worker, a stranger and the root.
 const WORKER: usize = POOL;
 const STRANGER: usize = POOL + 1;
 const ROOT: usize = POOL + 2;
@@ -40,7 +41,16 @@ thread_local! {
             (key, id)
         })
         .collect();
-    static TRUST: RefCell<HashMap<Vec<u8>, Rc<TrustRoot>>> = RefCell::new(HashMap::new());
+    static MEMO: Memo = Memo::default();
+    static POLICIES: RefCell<HashMap<String, Policy>> = RefCell::new(HashMap::new());
+    static ADMITTED: Vec<Digest> = (0..cases::POLICIES)
+        .map(cases::policy_of)
+        .flat_map(|policy| cases::tightened(&policy).into_iter().chain([policy]))
+        .map(|policy| Digest::of(policy_toml(&policy).as_bytes()))
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    static TRUST: RefCell<HashMap<String, Rc<TrustRoot>>> = RefCell::new(HashMap::new());
     static INTAKES: RefCell<BTreeMap<(PlainWorkUnit, u8), Rc<Intake>>> = RefCell::new(BTreeMap::new());
     static ENVELOPES: RefCell<BTreeMap<(Digest, PlainEnvelope), Rc<Vec<u8>>>> = RefCell::new(BTreeMap::new());
 }
@@ -94,11 +104,15 @@ impl Built {
     }
 
     pub(crate) fn try_decide(&self) -> Result<Outcome, PoliciesError> {
-        decide(&self.case(), self.now)
+        MEMO.with(|memo| decide_with(&self.case(), self.now, memo))
     }
 
     pub(crate) fn decide(&self) -> Outcome {
         self.try_decide().expect("the generator makes cases that can be judged")
+    }
+
+    pub(crate) fn revise(&self, previous: &Decision) -> Option<Decision> {
+        MEMO.with(|memo| revise_with(&self.case(), self.now, previous, memo)).expect("as decide")
     }
 
     /// Digests of the envelopes' bytes, in the order of the plain envelopes.
@@ -108,11 +122,11 @@ impl Built {
 }
 
 pub(crate) fn build(plain: &PlainCase) -> Built {
-    let policy = Policy::parse(policy_toml(&plain.policy).as_bytes()).expect("the generator writes good policies");
+    let policy = policy_of(&plain.policy);
     let intake = intake_of(plain.work_unit, plain.noise);
-    let trust = trust_root(&plain.worker, &plain.verifiers, &[policy.digest()]);
+    let trust = ADMITTED.with(|admitted| trust_root(&plain.worker, &plain.verifiers, admitted));
     let envelopes: Vec<Vec<u8>> =
-        plain.envelopes.iter().map(|envelope| envelope_of(&intake, plain.work_unit, envelope).to_vec()).collect();
+        plain.envelopes.iter().map(|envelope| envelope_of(&intake, envelope).to_vec()).collect();
     let mut received = BTreeMap::new();
     for (bytes, envelope) in envelopes.iter().zip(&plain.envelopes) {
         let fact = Received { received_at: at(envelope.received), bundle_checked: envelope.bundle_checked };
@@ -147,6 +161,16 @@ pub(crate) fn build(plain: &PlainCase) -> Built {
         deadline: at(plain.deadline),
         now: at(plain.now),
     }
+}
+
+fn policy_of(plain: &PlainPolicy) -> Policy {
+    let text = policy_toml(plain);
+    if let Some(known) = POLICIES.with_borrow(|known| known.get(&text).cloned()) {
+        return known;
+    }
+    let policy = Policy::parse(text.as_bytes()).expect("the generator writes good policies");
+    POLICIES.with_borrow_mut(|known| known.insert(text, policy.clone()));
+    policy
 }
 
 pub(crate) fn policy_toml(policy: &PlainPolicy) -> String {
@@ -189,7 +213,7 @@ pub(crate) fn trust_root(
     verifiers: &BTreeMap<usize, PlainVerifier>,
     policies: &[Digest],
 ) -> Rc<TrustRoot> {
-    let memo = format!("{worker:?} {verifiers:?} {policies:?}").into_bytes();
+    let memo = format!("{worker:?} {verifiers:?} {}", policies.len());
     if let Some(known) = TRUST.with_borrow(|known| known.get(&memo).cloned()) {
         return known;
     }
@@ -298,19 +322,19 @@ pub(crate) fn manifest_json(unit: &Json, noise: u8) -> Json {
 }
 
 /// The signed bytes of an envelope.
-pub(crate) fn envelope_of(intake: &Intake, unit: PlainWorkUnit, plain: &PlainEnvelope) -> Rc<Vec<u8>> {
+pub(crate) fn envelope_of(intake: &Intake, plain: &PlainEnvelope) -> Rc<Vec<u8>> {
     // What is received and whether the bundle is there is no part of the bytes.
     let said = PlainEnvelope { received: 0, bundle_checked: true, ..plain.clone() };
     let memo = (intake.handoff.id(), said);
     if let Some(known) = ENVELOPES.with_borrow(|known| known.get(&memo).cloned()) {
         return known;
     }
-    let bytes = Rc::new(signed(intake, unit, &memo.1));
+    let bytes = Rc::new(signed(intake, &memo.1));
     ENVELOPES.with_borrow_mut(|known| known.insert(memo, Rc::clone(&bytes)));
     bytes
 }
 
-fn signed(intake: &Intake, unit: PlainWorkUnit, plain: &PlainEnvelope) -> Vec<u8> {
+fn signed(intake: &Intake, plain: &PlainEnvelope) -> Vec<u8> {
     if plain.fault == Fault::Malformed {
         return format!("not an envelope {plain:?}").into_bytes();
     }
@@ -324,20 +348,32 @@ fn signed(intake: &Intake, unit: PlainWorkUnit, plain: &PlainEnvelope) -> Vec<u8
     let statement = Statement {
         subject: vec![subject],
         predicate_type: PredicateType::Evidence,
-        predicate: predicate(intake, unit, plain).into(),
+        predicate: predicate(intake, plain).into(),
     };
     let signer = match plain.fault {
         Fault::WrongRole => WORKER,
         Fault::UnknownSigner => STRANGER,
         _ => plain.key,
     };
-    let payload = statement.to_bytes();
-    let envelope = KEYS.with(|keys| sign(PAYLOAD_TYPE, &payload, &keys[signer].0));
+    let envelope = sign_as(&statement, signer);
     if plain.fault == Fault::BadSignature {
         let other = KEYS.with(|keys| sign(PAYLOAD_TYPE, b"other bytes", &keys[signer].0));
         return with_signature_of(&envelope, &other);
     }
     envelope
+}
+
+/// A statement, signed by a key of the pool.
+pub(crate) fn sign_as(statement: &Statement, key: usize) -> Vec<u8> {
+    KEYS.with(|keys| sign(PAYLOAD_TYPE, &statement.to_bytes(), &keys[key].0))
+}
+
+/// Evidence with this predicate about the candidate, signed by a key of the pool.
+pub(crate) fn evidence_as(intake: &Intake, predicate: Json, predicate_type: PredicateType, key: usize) -> Vec<u8> {
+    let candidate = candidate_subject(&intake.binding);
+    let digest = [(candidate.algorithm().to_owned(), candidate.hex())].into();
+    let subject = vec![Subject { name: candidate.name().to_owned(), digest }];
+    sign_as(&Statement { subject, predicate_type, predicate: predicate.into() }, key)
 }
 
 /// The first envelope with the signature of the second.
@@ -349,7 +385,7 @@ pub(crate) fn with_signature_of(envelope: &[u8], other: &[u8]) -> Vec<u8> {
 }
 
 /// The evidence predicate of a plain envelope.
-pub(crate) fn predicate(intake: &Intake, unit: PlainWorkUnit, plain: &PlainEnvelope) -> Json {
+pub(crate) fn predicate(intake: &Intake, plain: &PlainEnvelope) -> Json {
     let zero = format!("sha256:{}", "0".repeat(64));
     let plan = format!("sha256:{}", "1".repeat(64));
     let mut checks = Vec::new();
@@ -374,7 +410,7 @@ pub(crate) fn predicate(intake: &Intake, unit: PlainWorkUnit, plain: &PlainEnvel
         checks.push(check_json("extra", status));
     }
     let handoff_id = if plain.fault == Fault::WrongHandoff { zero.clone() } else { intake.handoff.id().to_string() };
-    let mut result = result_json(intake, unit, plain, checks, &plan);
+    let mut result = result_json(intake, plain, checks, &plan);
     if plain.fault == Fault::SchemaInvalid {
         result.as_object_mut().expect("an object").remove("metrics");
     }
@@ -390,7 +426,7 @@ fn check_json(id: &str, status: &str) -> Json {
     json!({"id": id, "type": "test", "required": true, "status": status, "summary": "s", "evidence_ids": ["e1"]})
 }
 
-fn result_json(intake: &Intake, unit: PlainWorkUnit, plain: &PlainEnvelope, checks: Vec<Json>, plan: &str) -> Json {
+fn result_json(intake: &Intake, plain: &PlainEnvelope, checks: Vec<Json>, plan: &str) -> Json {
     let zero = format!("sha256:{}", "0".repeat(64));
     let binding = &intake.binding;
     let mut manifest_id = binding.result_manifest_id().to_owned();
@@ -398,7 +434,6 @@ fn result_json(intake: &Intake, unit: PlainWorkUnit, plain: &PlainEnvelope, chec
         manifest_id.push_str("/other");
     }
     let version = intake.work_unit.version() + u64::from(plain.fault == Fault::WrongWorkUnit);
-    let _ = unit;
     json!({
         "schema_version": "0.1", "id": format!("vr/{}", plain.key), "result_manifest_id": manifest_id,
         "work_unit_id": intake.work_unit.id(), "work_unit_version": version, "attempt": binding.attempt(),

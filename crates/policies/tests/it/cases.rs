@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(crate) const REQUIRED: [&str; 2] = ["check-a", "check-b"];
 
 /// Keys that may be verifiers.
-pub(crate) const POOL: usize = 12;
+pub(crate) const POOL: usize = 8;
 
 pub(crate) type Attributes = BTreeMap<String, String>;
 
@@ -231,30 +231,59 @@ enum Mood {
     Mixed,
 }
 
+/// Policies of the pool; every trust root admits all of them and their tightened variants.
+pub(crate) const POLICIES: u64 = 60;
+
+/// Worlds: who the keys of the pool and the worker are.
+pub(crate) const WORLDS: u64 = 6;
+
+/// The policy of an index below [`POLICIES`].
+pub(crate) fn policy_of(index: u64) -> PlainPolicy {
+    policy(&mut Chance::new(0x0070_0000 + index))
+}
+
+/// The worker and all verifiers of an index below [`WORLDS`].
+pub(crate) fn world_of(index: u64) -> (PlainWorker, BTreeMap<usize, PlainVerifier>) {
+    let chance = &mut Chance::new(0x0077_0000 + index);
+    let mut verifiers: BTreeMap<usize, PlainVerifier> = (0..POOL).map(|key| (key, verifier(chance, key))).collect();
+    for first in [0, 4] {
+        bridge(first, &mut verifiers);
+    }
+    let mut worker = worker(chance);
+    for _ in 0..2 {
+        let neighbour = verifiers.get_mut(&chance.below(POOL)).expect("a key of the pool");
+        neighbours(chance, &worker, neighbour);
+    }
+    let times =
+        [(Some(300), None, None), (None, Some(300), None), (None, Some(400), Some(100)), (None, None, Some(170))];
+    if index % 3 != 0 {
+        let marked = verifiers.get_mut(&(3 + 4 * chance.below(2))).expect("a key of the pool");
+        (marked.retired_at, marked.revoked_at, marked.compromised_since) = times[chance.below(4)];
+    }
+    worker.authenticated = index % 5 != 4;
+    (worker, verifiers)
+}
+
 /// The case of a seed.
 pub(crate) fn generate(seed: u64) -> PlainCase {
     let mut chance = Chance::new(seed);
     let chance = &mut chance;
     let mood = match chance.below(100) {
-        0..58 => Mood::Support,
-        58..72 => Mood::Reject,
-        72..80 => Mood::Silent,
-        80..88 => Mood::TimeOut,
+        0..62 => Mood::Support,
+        62..74 => Mood::Reject,
+        74..81 => Mood::Silent,
+        81..92 => Mood::TimeOut,
         _ => Mood::Mixed,
     };
-    let policy = policy(chance);
+    let policy = policy_of(chance.next() % POLICIES);
     let work_unit = work_unit(chance);
-    let keys = 1 + chance.below(6);
-    let first = chance.below(POOL - keys + 1);
-    let mut verifiers: BTreeMap<usize, PlainVerifier> =
-        (first..first + keys).enumerate().map(|(at, key)| (key, verifier(chance, at))).collect();
-    let worker = worker(chance, &mut verifiers);
-    if keys >= 3 && chance.percent(30) {
-        bridge(first, &mut verifiers);
-    }
+    let (worker, verifiers) = world_of(chance.next() % WORLDS);
+    let keys = chance.pick(&[1, 2, 3, 3, 3, 4, 4]);
+    let first = if chance.percent(75) { chance.pick(&[0, 4]) } else { chance.below(POOL - keys + 1) };
+    let answering: Vec<usize> = (first..first + keys).collect();
     let panel_closed = chance.percent(55);
     let panel = policy.panel + u32::from(chance.percent(10));
-    let now = 600 + 60 * i64::try_from(chance.below(10)).expect("small");
+    let now = chance.pick(&[600, 840, 1080]);
     let deadline = if chance.percent(60) { now - 60 } else { now + 60 };
     let mut case = PlainCase {
         policy,
@@ -269,8 +298,8 @@ pub(crate) fn generate(seed: u64) -> PlainCase {
         envelopes: Vec::new(),
         noise: 0,
     };
-    seats(chance, &mut case);
-    for key in first..first + keys {
+    seats(chance, &mut case, &answering);
+    for key in answering {
         answers(chance, &mut case, key, mood);
     }
     case
@@ -281,9 +310,8 @@ fn policy(chance: &mut Chance) -> PlainPolicy {
     let panel = u32::try_from(quorum).expect("small") + chance.pick(&[0, 0, 1, 2]);
     let independent_on = match chance.below(10) {
         0 => vec![],
-        1 => vec!["operator"],
-        2 => vec!["model_family", "host"],
-        3 => vec!["operator", "model_family", "host", "runtime"],
+        1 => vec!["model_family", "host"],
+        2 => vec!["operator", "model_family", "host", "runtime"],
         _ => vec!["operator", "host"],
     };
     PlainPolicy {
@@ -291,12 +319,12 @@ fn policy(chance: &mut Chance) -> PlainPolicy {
         panel,
         tolerate: chance.pick(&[0, 0, 0, 1, 2]),
         reject_quorum: chance.pick(&[1, 1, 1, 2]),
-        max_age: chance.pick(&[3600, 3600, 600]),
+        max_age: chance.pick(&[3600, 3600, 3600, 600]),
         independent_on,
         min_isolation: chance.pick(&["none", "process-sandbox", "process-sandbox", "shared-kernel-container"]),
         min_channel: chance.pick(&["in_process", "black_box", "black_box", "data"]),
         fraction: if chance.percent(25) { Some(chance.pick(&[(1, 2), (2, 3), (1, 3), (1, 1)])) } else { None },
-        groups: if chance.percent(20) { Some(groups(chance)) } else { None },
+        groups: if chance.percent(14) { Some(groups(chance)) } else { None },
     }
 }
 
@@ -307,24 +335,25 @@ fn groups(chance: &mut Chance) -> PlainGroup {
     PlainGroup { k: 1 + chance.below(2), of }
 }
 
+/// One of six: few, so that envelopes recur and need not be signed again.
 fn work_unit(chance: &mut Chance) -> PlainWorkUnit {
-    let strategy = chance.pick(&["all_required", "all_required", "quorum", "quorum", "quorum", "threshold", "custom"]);
-    let independent_from_worker = chance.percent(60);
-    let least = u64::from(independent_from_worker);
-    PlainWorkUnit {
-        strategy,
-        quorum: if strategy == "quorum" { Some(chance.pick(&[1, 1, 2])) } else { None },
-        minimum_independent_verifiers: chance.pick(&[least, 1, 1, 2]),
-        independent_from_worker,
-        sandbox_required: chance.percent(30),
-    }
+    let (strategy, quorum, independent_from_worker, sandbox_required) = match chance.below(14) {
+        0..4 => ("all_required", None, true, false),
+        4..6 => ("all_required", None, false, true),
+        6..10 => ("quorum", Some(1), true, false),
+        10..12 => ("quorum", Some(2), false, false),
+        12 => ("threshold", None, true, true),
+        _ => ("custom", None, false, false),
+    };
+    let minimum_independent_verifiers = u64::from(independent_from_worker);
+    PlainWorkUnit { strategy, quorum, minimum_independent_verifiers, independent_from_worker, sandbox_required }
 }
 
 /// Mostly different from the others, so that there are voices; `at` is the place among the case's keys.
 fn verifier(chance: &mut Chance, at: usize) -> PlainVerifier {
     let mut attributes = Attributes::new();
     let mut set = |chance: &mut Chance, axis: &str, values: &[&'static str]| {
-        if chance.percent(94) {
+        if chance.percent(95) {
             let value = if chance.percent(75) { values[at % values.len()] } else { chance.pick(values) };
             attributes.insert(axis.to_owned(), value.to_owned());
         }
@@ -333,37 +362,28 @@ fn verifier(chance: &mut Chance, at: usize) -> PlainVerifier {
     set(chance, "host", &HOSTS);
     set(chance, "model_family", &FAMILIES);
     set(chance, "runtime", &RUNTIMES);
-    let mut verifier = PlainVerifier { attributes, ..PlainVerifier::default() };
-    match chance.below(40) {
-        0 => verifier.retired_at = Some(300),
-        1 => verifier.revoked_at = Some(300),
-        2 => (verifier.compromised_since, verifier.revoked_at) = (Some(100), Some(400)),
-        3 => verifier.compromised_since = Some(200),
-        _ => {}
-    }
-    verifier
+    PlainVerifier { attributes, ..PlainVerifier::default() }
 }
 
-fn worker(chance: &mut Chance, verifiers: &mut BTreeMap<usize, PlainVerifier>) -> PlainWorker {
+fn worker(chance: &mut Chance) -> PlainWorker {
     let mut attributes: Attributes =
         [("operator", "workers-inc"), ("host", "w1"), ("model_family", "m9"), ("runtime", "r9")]
             .into_iter()
             .map(|(axis, value)| (axis.to_owned(), value.to_owned()))
             .collect();
-    if chance.percent(10) {
+    if chance.percent(20) {
         attributes.remove(chance.pick(&["operator", "host", "model_family"]));
     }
-    if chance.percent(25) {
-        let keys: Vec<usize> = verifiers.keys().copied().collect();
-        let neighbour = verifiers.get_mut(&chance.pick(&keys)).expect("a key of the case");
-        let axis = chance.pick(&["operator", "host"]);
-        if let Some(value) = attributes.get(axis) {
-            neighbour.attributes.insert(axis.to_owned(), value.clone());
-        } else {
-            neighbour.attributes.remove(axis);
-        }
-    }
-    PlainWorker { authenticated: chance.percent(80), attributes }
+    PlainWorker { authenticated: true, attributes }
+}
+
+/// Makes the verifier share one axis with the worker.
+fn neighbours(chance: &mut Chance, worker: &PlainWorker, neighbour: &mut PlainVerifier) {
+    let axis = chance.pick(&["operator", "host"]);
+    match worker.attributes.get(axis) {
+        Some(value) => neighbour.attributes.insert(axis.to_owned(), value.clone()),
+        None => neighbour.attributes.remove(axis),
+    };
 }
 
 /// The second key shares its operator with the first and its host with the third, which share nothing.
@@ -382,11 +402,10 @@ fn bridge(first: usize, verifiers: &mut BTreeMap<usize, PlainVerifier>) {
 }
 
 /// On the mesh seats are held by the case's keys in turn; off the mesh there are none.
-fn seats(chance: &mut Chance, case: &mut PlainCase) {
+fn seats(chance: &mut Chance, case: &mut PlainCase, keys: &[usize]) {
     if case.panel_closed {
         return;
     }
-    let keys: Vec<usize> = case.verifiers.keys().copied().collect();
     let waits = chance.percent(30);
     for seat in 0..case.panel.max(u32::try_from(keys.len()).expect("small")) {
         if seat < case.panel && chance.percent(if waits { 30 } else { 4 }) {
@@ -416,12 +435,12 @@ fn answers(chance: &mut Chance, case: &mut PlainCase, key: usize, mood: Mood) {
         _ => (u32::try_from(chance.below(4)).expect("small"), 1, chance.next() % 3),
     };
     let said = answer(chance, case, (key, seat, try_no, epoch), mood);
-    if chance.percent(9) {
+    if chance.percent(7) {
         let mut other = answer(chance, case, (key, seat, try_no, epoch), Mood::Mixed);
         other.wording = 1;
         case.envelopes.push(other);
     }
-    if chance.percent(8) {
+    if chance.percent(5) {
         case.envelopes.push(PlainEnvelope { wording: 2, ..said.clone() });
     }
     if try_no > 1 && chance.percent(60) {
@@ -440,7 +459,7 @@ pub(crate) fn answer_of(chance: &mut Chance, case: &PlainCase, place: (usize, u3
 fn answer(chance: &mut Chance, case: &PlainCase, place: (usize, u32, u32, u64), mood: Mood) -> PlainEnvelope {
     let (key, seat, try_no, epoch) = place;
     let mut envelope = PlainEnvelope { key, seat, try_no, epoch, ..support() };
-    let mood = if chance.percent(12) { Mood::Mixed } else { mood };
+    let mood = if chance.percent(6) { Mood::Mixed } else { mood };
     let shape = match mood {
         Mood::Support => 0,
         Mood::Reject => 1 + chance.below(3),
@@ -449,10 +468,10 @@ fn answer(chance: &mut Chance, case: &PlainCase, place: (usize, u32, u32, u64), 
         Mood::Mixed => chance.below(11),
     };
     say(&mut envelope, shape, chance);
-    if chance.percent(12) {
+    if chance.percent(9) {
         weaken(&mut envelope, chance, case);
     }
-    if chance.percent(5) {
+    if chance.percent(4) {
         envelope.fault = chance.pick(&FAULTS);
     }
     if chance.percent(10) {
@@ -535,4 +554,44 @@ fn weaken(envelope: &mut PlainEnvelope, chance: &mut Chance, case: &PlainCase) {
             (envelope.checks[0].isolation, envelope.isolation) = ("hardware-vm", "hardware-vm");
         }
     }
+}
+
+/// Policies that ask for more than this one, each in one respect.
+pub(crate) fn tightened(policy: &PlainPolicy) -> Vec<PlainPolicy> {
+    let mut all = Vec::new();
+    let mut tighter = |change: &dyn Fn(&mut PlainPolicy)| {
+        let mut tighter = policy.clone();
+        change(&mut tighter);
+        all.push(tighter);
+    };
+    tighter(&|policy| {
+        policy.quorum += 1;
+        policy.panel = policy.panel.max(u32::try_from(policy.quorum).expect("small"));
+    });
+    tighter(&|policy| policy.panel += 1);
+    tighter(&|policy| policy.tolerate = policy.tolerate.saturating_sub(1));
+    tighter(&|policy| policy.max_age = 400);
+    tighter(&|policy| {
+        for axis in ["operator", "model_family"] {
+            if !policy.independent_on.contains(&axis) {
+                policy.independent_on.push(axis);
+                break;
+            }
+        }
+    });
+    tighter(&|policy| {
+        policy.fraction = Some(match policy.fraction {
+            None | Some((1, 3)) => (1, 2),
+            Some(_) => (1, 1),
+        });
+    });
+    tighter(&|policy| match &mut policy.groups {
+        None => policy.groups = Some(groups(&mut Chance::new(policy.max_age.unsigned_abs()))),
+        Some(groups) => groups.k = groups.of.len(),
+    });
+    tighter(&|policy| {
+        policy.min_isolation = "hardware-vm";
+        policy.min_channel = if policy.min_channel == "in_process" { "black_box" } else { "data" };
+    });
+    all
 }

@@ -20,7 +20,7 @@ fn has_bridge(decision: &Decision) -> bool {
 
 #[test]
 fn the_random_cases_are_spread_over_all_outcomes() {
-    let total = 10_000_u64;
+    let total: u64 = std::env::var("CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(10_000);
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     let mut count = |name: &str| *counts.entry(name.to_owned()).or_default() += 1;
     for seed in 0..total {

@@ -3,3 +3,8 @@
 mod build;
 mod cases;
 mod distribution;
+mod files;
+mod laws;
+mod mutations;
+mod refusals;
+mod table;
