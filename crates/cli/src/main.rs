@@ -7,6 +7,7 @@ mod error;
 mod input;
 mod keyfile;
 mod narrate;
+mod nats_server;
 mod ui;
 
 use std::process::ExitCode;

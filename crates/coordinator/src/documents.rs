@@ -91,10 +91,10 @@ pub(crate) fn read_manifest(stored: &Stored, trust: &TrustRoot) -> Result<Manife
         let message = format!("signed by {:?}, published as {worker:?}, worker.id {named:?}", signer.id);
         return Err(Refused::new("worker_mismatch", "/worker/id", message));
     }
-    let says = |path: &[&str]| value.at(path).and_then(Value::as_u64);
-    let same = value.at(&["work_unit", "id"]).and_then(Value::as_str) == Some(work.as_str())
-        && says(&["work_unit", "version"]) == Some(version)
-        && says(&["attempt"]) == Some(attempt);
+    let says = |key| value.get(key).and_then(Value::as_u64);
+    let same = value.get("work_unit_id").and_then(Value::as_str) == Some(work.as_str())
+        && says("work_unit_version") == Some(version)
+        && says("attempt") == Some(attempt);
     if !same {
         return Err(wrong_place(stored, "another work unit, version or attempt".to_owned()));
     }
