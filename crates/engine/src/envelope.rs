@@ -252,3 +252,48 @@ fn artifact(spec: &EngineSpec, role: &str, named: &str) -> Option<Artifact> {
     }
     Some(Artifact { role: role.to_owned(), path, hash: file_hash(&real).ok()? })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(relative: &str) -> Option<serde_json::Value> {
+        let bytes = quorum_schemas::upstream::read(&format!("vyges/{relative}"))?;
+        Some(serde_json::from_slice(&bytes).unwrap())
+    }
+
+    /// loom_l1 to loom_l4 over the standard error of every recorded run.
+    #[test]
+    fn logs_of_every_recorded_run() {
+        let Some(cases) = read("expected-verdicts.json") else { return };
+        let mut with_events = 0;
+        for case in cases.as_array().unwrap() {
+            let name = case["case"].as_str().unwrap();
+            let run = read(&format!("runs/{name}.json")).unwrap();
+            let plain = run["stderr_plain"].as_array().unwrap();
+            let events = run["stderr_events"].as_array().unwrap();
+            let mut text: String = events.iter().map(|event| format!("{event}\n")).collect();
+            text.extend(plain.iter().map(|line| format!("{}\n", line.as_str().unwrap())));
+            let found = logs(read_stderr(&text).events);
+            let expected = &case["expected_logs"];
+            let Some(found) = found else {
+                assert!(expected.is_null(), "{name}");
+                continue;
+            };
+            with_events += 1;
+            assert_eq!(found.count, expected["count"], "{name}");
+            assert_eq!(found.summary["codes"], expected["distinct_codes"], "{name}");
+            for (severity, count) in expected["by_severity"].as_object().unwrap() {
+                assert_eq!(found.summary[&format!("{severity}_count")], *count, "{name}");
+            }
+        }
+        assert!(with_events > 20, "{with_events}");
+    }
+
+    #[test]
+    fn a_tail_is_cut_at_a_character() {
+        let text = format!("a{}", "é".repeat(limits::STDERR_TAIL));
+        assert_eq!(tail(&text), "é".repeat(limits::STDERR_TAIL / 2));
+        assert_eq!(tail("short"), "short");
+    }
+}

@@ -45,7 +45,7 @@ pub(crate) fn plan(spec: &Spec, cwd: &Path) -> Result<Vec<View>, SandboxError> {
             return Err(invalid("hidden", &path, "is also to be visible"));
         }
     }
-    show_cwd(&mut plan, cwd);
+    show_cwd(&mut plan, cwd, &spec.hidden)?;
     Ok(plan.into_iter().map(|(path, kind)| View { path, kind }).collect())
 }
 
@@ -70,12 +70,17 @@ fn insert_exception(
     Ok(())
 }
 
-/// The working directory is visible even when nobody named it.
-fn show_cwd(plan: &mut BTreeMap<PathBuf, ViewKind>, cwd: &Path) {
-    let nearest = cwd.ancestors().find_map(|path| plan.get(path).copied());
-    if matches!(nearest, Some(ViewKind::Masked | ViewKind::Private)) && !plan.contains_key(cwd) {
-        plan.insert(cwd.to_owned(), ViewKind::ReadOnly);
+/// The working directory is visible even when nobody named it, but not against a spec that hides it.
+fn show_cwd(plan: &mut BTreeMap<PathBuf, ViewKind>, cwd: &Path, hidden: &[PathBuf]) -> Result<(), SandboxError> {
+    let nearest = cwd.ancestors().find(|path| plan.contains_key(*path));
+    let Some(nearest) = nearest.filter(|path| matches!(plan[*path], ViewKind::Masked | ViewKind::Private)) else {
+        return Ok(());
+    };
+    if hidden.iter().any(|path| path.canonicalize().is_ok_and(|path| path == nearest)) {
+        return Err(invalid("cwd", cwd, "is hidden"));
     }
+    plan.insert(cwd.to_owned(), ViewKind::ReadOnly);
+    Ok(())
 }
 
 #[cfg(test)]
@@ -105,6 +110,15 @@ mod tests {
         spec.hidden = vec![folder.path().to_owned()];
         let error = plan(&spec, folder.path()).unwrap_err();
         assert_eq!(error.code(), "sandbox_spec_invalid");
+    }
+
+    #[test]
+    fn a_hidden_working_directory_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let cwd = folder.path().canonicalize().unwrap();
+        let mut spec = spec(&cwd);
+        spec.hidden = vec![cwd.clone()];
+        assert_eq!(plan(&spec, &cwd).unwrap_err().code(), "sandbox_spec_invalid");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use nix::libc;
+use nix::sys::signal::Signal;
 
 use crate::wire::{self, Description, DescriptorUse, Message};
 use crate::{helper, probe, sys};
@@ -97,6 +98,8 @@ fn serve() -> i32 {
 
 fn open_job() -> io::Result<Job> {
     sys::close_from(3)?;
+    // A caller that ignores it would have the kernel reap what we wait for.
+    sys::default_signal(Signal::SIGCHLD)?;
     let control = UnixStream::from(sys::take_stdin()?);
     let null = std::fs::File::open("/dev/null")?;
     sys::install(&null, 0)?;

@@ -168,8 +168,11 @@ fn wire_descriptors(job: &Job) -> io::Result<()> {
 
 fn reset_signals() -> nix::Result<()> {
     sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)?;
-    // The one disposition that Rust's runtime changes.
-    sys::default_signal(Signal::SIGPIPE)
+    // Ignored signals stay ignored over exec: the caller's (a daemon under nohup) and Rust's own SIGPIPE.
+    for signal in Signal::iterator().filter(|signal| !matches!(signal, Signal::SIGKILL | Signal::SIGSTOP)) {
+        sys::default_signal(signal)?;
+    }
+    Ok(())
 }
 
 fn execute(job: &Job) -> io::Error {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use quorum_sandbox::{End, Isolation, SandboxError, Spec, probe, run};
 
-use crate::support::{BOTH, again_as_ordinary_user, open_folder, ready, shell, text};
+use crate::support::{BOTH, again_as_ordinary_user, in_own_process, open_folder, ready, shell, text};
 
 #[test]
 fn the_probe_finds_a_process_sandbox() {
@@ -84,6 +84,25 @@ fn the_environment_is_the_spec() {
         assert_eq!(text(&run(&spec).unwrap()), "");
         spec.env.insert("A".to_owned(), "b c".to_owned());
         assert_eq!(text(&run(&spec).unwrap()), "A=b c\n");
+    }
+}
+
+/// A daemon's caller may ignore signals; neither our waiting nor the command may inherit that.
+#[test]
+fn ignored_signals_are_not_inherited() {
+    if !in_own_process("basics::ignored_signals_are_not_inherited") {
+        return;
+    }
+    use nix::sys::signal::{SigHandler, Signal, signal};
+    for ignored in [Signal::SIGHUP, Signal::SIGCHLD, Signal::SIGTERM] {
+        // SAFETY: ignoring a signal installs no handler.
+        unsafe { signal(ignored, SigHandler::SigIgn) }.unwrap();
+    }
+    for isolation in BOTH {
+        for (name, number) in [("HUP", 1), ("TERM", 15), ("PIPE", 13)] {
+            let report = run(&shell(&format!("kill -{name} $$"), isolation)).unwrap();
+            assert_eq!(report.end, End::Signaled(number), "{isolation}");
+        }
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn attacker(name: &str, argument: &str) -> Spec {
 }
 
 /// Runs an attacker; every line that it prints about a try must say `refused`.
-pub(crate) fn assert_refused(spec: &Spec) -> String {
+pub(crate) fn assert_refused(spec: &Spec) -> RunReport {
     let report = quorum_sandbox::run(spec).unwrap();
     let said = text(&report);
     let errors = String::from_utf8_lossy(&report.stderr.bytes).into_owned();
@@ -57,7 +57,7 @@ pub(crate) fn assert_refused(spec: &Spec) -> String {
     for line in tries {
         assert!(line.contains(": refused"), "{line}");
     }
-    said
+    report
 }
 
 /// Standard output as text.
@@ -117,4 +117,16 @@ pub(crate) fn eventually(what: &str, condition: impl Fn() -> bool) {
         assert!(started.elapsed() < Duration::from_secs(20), "never: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Runs a test that counts what belongs to the process in a process of its own, whatever the harness does. True: this is
+/// that process, go on.
+pub(crate) fn in_own_process(test: &str) -> bool {
+    if std::env::var("QUORUM_ALONE").is_ok_and(|alone| alone == test) {
+        return true;
+    }
+    let output = Command::new(exe()).args(["--exact", test, "--nocapture"]).env("QUORUM_ALONE", test).output().unwrap();
+    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && said.contains("1 passed"), "{said}\n{errors}");
+    false
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use quorum_sandbox::{End, Isolation, run};
 
-use crate::support::{BOTH, again_as_ordinary_user, alive, eventually, ready, shell, token};
+use crate::support::{BOTH, again_as_ordinary_user, alive, eventually, in_own_process, ready, shell, token};
 
 /// Ways to leave the group, the session and the parent.
 const LEAVERS: [&str; 5] = [
@@ -105,6 +105,9 @@ fn caller_entry() {
 
 #[test]
 fn no_zombie_is_left_to_the_caller() {
+    if !in_own_process("trees::no_zombie_is_left_to_the_caller") {
+        return;
+    }
     for isolation in BOTH {
         run(&shell("sleep 0 &", isolation)).unwrap();
     }
@@ -114,6 +117,9 @@ fn no_zombie_is_left_to_the_caller() {
 
 #[test]
 fn many_threads_run_at_once_and_no_descriptor_leaks() {
+    if !in_own_process("trees::many_threads_run_at_once_and_no_descriptor_leaks") {
+        return;
+    }
     ready();
     let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     run(&shell("true", Isolation::ProcessSandbox)).unwrap();
