@@ -30,11 +30,15 @@ pub fn run_in_child(exe: &Path, request: &CheckRequest, timeout: Duration) -> Re
     let mut command = Command::new(exe);
     command.arg(SUBCOMMAND).env_clear().current_dir("/").process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().map_err(|error| VerifierError::ChildNotStarted(format!("{}: {error}", exe.display())))?;
+    let child =
+        command.spawn().map_err(|error| VerifierError::ChildNotStarted(format!("{}: {error}", exe.display())))?;
     let (stdout, stderr, status) = Reaped(child).converse(bytes, timeout)?;
     let stderr = String::from_utf8_lossy(&stderr).trim().to_owned();
     if status.code() != Some(0) {
-        let end = status.signal().map_or_else(|| format!("exit status {}", status.code().unwrap_or(-1)), |signal| format!("signal {signal}"));
+        let end = status.signal().map_or_else(
+            || format!("exit status {}", status.code().unwrap_or(-1)),
+            |signal| format!("signal {signal}"),
+        );
         return Err(VerifierError::ChildDied { end, stderr });
     }
     let report = parse_report(&stdout)?;
@@ -48,7 +52,10 @@ pub fn check_child_main(input: &mut dyn Read, output: &mut dyn Write, errors: &m
     shut_ourselves_off();
     let result = serve(input).and_then(|report| {
         let bytes = serde_json::to_vec(&report).map_err(|error| VerifierError::ChildGarbage(error.to_string()))?;
-        output.write_all(&bytes).and_then(|()| output.flush()).map_err(|error| VerifierError::ChildGarbage(error.to_string()))
+        output
+            .write_all(&bytes)
+            .and_then(|()| output.flush())
+            .map_err(|error| VerifierError::ChildGarbage(error.to_string()))
     });
     match result {
         Ok(()) => 0,
@@ -69,6 +76,8 @@ fn serve(input: &mut dyn Read) -> Result<CheckReport, VerifierError> {
 
 /// Closes every descriptor but the three, forbids core dumps and ptrace by our own user.
 fn shut_ourselves_off() {
+    // An interrupted parent wants no answer any more.
+    let _ = nix::sys::prctl::set_pdeathsig(Signal::SIGKILL);
     let inherited: Vec<i32> = std::fs::read_dir("/proc/self/fd")
         .map(|listing| listing.filter_map(|item| item.ok()?.file_name().to_str()?.parse().ok()).collect())
         .unwrap_or_default();
@@ -88,7 +97,8 @@ type Spoken = (Vec<u8>, Vec<u8>, std::process::ExitStatus);
 impl Reaped {
     fn converse(mut self, request: Vec<u8>, timeout: Duration) -> Result<Spoken, VerifierError> {
         let deadline = Instant::now() + timeout;
-        let (Some(mut stdin), Some(stdout), Some(stderr)) = (self.0.stdin.take(), self.0.stdout.take(), self.0.stderr.take())
+        let (Some(mut stdin), Some(stdout), Some(stderr)) =
+            (self.0.stdin.take(), self.0.stdout.take(), self.0.stderr.take())
         else {
             return Err(VerifierError::ChildNotStarted("no pipes".into()));
         };

@@ -122,7 +122,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let git = |args: &[&str]| {
             let mut command = std::process::Command::new("git");
-            let env = [("HOME", "/nonexistent"), ("GIT_CONFIG_NOSYSTEM", "1"), ("PATH", "/usr/local/bin:/usr/bin:/bin")];
+            let env =
+                [("HOME", "/nonexistent"), ("GIT_CONFIG_NOSYSTEM", "1"), ("PATH", "/usr/local/bin:/usr/bin:/bin")];
             let out = command.args(args).current_dir(root.path()).env_clear().envs(env).output().expect("git runs");
             assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
             String::from_utf8(out.stdout).unwrap().trim().to_owned()

@@ -22,7 +22,8 @@ pub use checks::{CaseStatus, CommandEnd, Judgement, TestCase, judge_command, par
 pub use child::{SUBCOMMAND, check_child_main, run_in_child};
 pub use error::VerifierError;
 pub use plan::{
-    ADAPTER, BoundPlan, Channel, Check, CheckSpec, CommandCheck, EngineCheck, PlanFile, PlanTemplate, SchemaCheck, SchemaOf,
+    ADAPTER, BoundPlan, Channel, Check, CheckSpec, CommandCheck, EngineCheck, PlanFile, PlanTemplate, SchemaCheck,
+    SchemaOf,
 };
 pub use report::{CheckOutcome, CheckReport, CheckStatus, EvidenceFile, Finding, IsolationClass};
 pub use request::CheckRequest;

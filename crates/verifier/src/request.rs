@@ -88,7 +88,9 @@ impl CheckRequest {
             baseline_root: optional("baseline_root")?,
             scratch: path("scratch", need("scratch")?)?,
             plan_dir: optional("plan_dir")?,
-            isolation: isolation.parse().map_err(|error: quorum_sandbox::SandboxError| garbage("isolation", error.to_string()))?,
+            isolation: isolation
+                .parse()
+                .map_err(|error: quorum_sandbox::SandboxError| garbage("isolation", error.to_string()))?,
             hidden: hidden.iter().map(|value| path("hidden", value)).collect::<Result<_, _>>()?,
             exe: path("exe", need("exe")?)?,
             head_commit: value.get("head_commit").map(|value| raw("head_commit", value)).transpose()?,

@@ -109,7 +109,8 @@ fn descend(root: &Path, below: &str, depth: usize, found: &mut Vec<(String, Mode
         if path.len() > limits::PATH_BYTES {
             return Err(VerifierError::PathUnsafe { path, why: "is longer than 1024 bytes" });
         }
-        let meta = fs::symlink_metadata(item.path()).map_err(|error| VerifierError::io("reading", &item.path(), &error))?;
+        let meta =
+            fs::symlink_metadata(item.path()).map_err(|error| VerifierError::io("reading", &item.path(), &error))?;
         let kind = meta.file_type();
         if kind.is_dir() {
             descend(root, &format!("{path}/"), depth + 1, found)?;
@@ -251,7 +252,8 @@ mod tests {
         symlink("in", root.path().join("link")).unwrap();
         symlink("/etc/passwd", root.path().join("passwd")).unwrap();
         assert!(resolve(root.path(), "in/file").is_ok());
-        for locator in ["", "/etc/passwd", "../x", "in/../in/file", "./in/file", "in//file", "in", "link/file", "passwd", "in/\0"]
+        for locator in
+            ["", "/etc/passwd", "../x", "in/../in/file", "./in/file", "in//file", "in", "link/file", "passwd", "in/\0"]
         {
             assert_eq!(resolve(root.path(), locator).unwrap_err().code(), "path_unsafe", "{locator:?}");
         }

@@ -84,8 +84,11 @@ pub fn assemble(input: &Assembly<'_>) -> Result<Answer, VerifierError> {
     validate(SchemaName::EvidencePredicate, &predicate)
         .map_err(|violations| VerifierError::OwnResultInvalid(violations.iter().map(ToString::to_string).collect()))?;
     bundle::check(&packed.bundle.bytes, &predicate)?;
-    let statement =
-        Statement { subject: vec![subject(input.binding)], predicate_type: PredicateType::Evidence, predicate: predicate.clone() };
+    let statement = Statement {
+        subject: vec![subject(input.binding)],
+        predicate_type: PredicateType::Evidence,
+        predicate: predicate.clone(),
+    };
     let statement = statement.to_bytes();
     let limit = quorum_schemas::limits::DOCUMENT.bytes;
     if statement.len() > limit {

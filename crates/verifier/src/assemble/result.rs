@@ -40,7 +40,10 @@ pub(super) fn fold(input: &Assembly<'_>) -> Folded {
     let missing = missing_evidence(input);
     if !missing.is_empty() {
         let types = missing.into_iter().collect::<Vec<_>>().join(", ");
-        return insufficient("inconclusive", format!("the work unit requires evidence of types that no check gave: {types}"));
+        return insufficient(
+            "inconclusive",
+            format!("the work unit requires evidence of types that no check gave: {types}"),
+        );
     }
     let rationale = format!("all {} required checks passed", checks.len());
     Folded { status: "passed", recommendation: "accept_candidate", rationale }
@@ -92,7 +95,9 @@ pub(super) fn document(input: &Assembly<'_>, folded: &Folded) -> Value {
         "shared_runtime": identity.shares("runtime"),
     });
     let mut metrics = json!({"candidate_files": report.candidate_files, "candidate_bytes": report.candidate_bytes});
-    for status in [CheckStatus::Passed, CheckStatus::Failed, CheckStatus::Skipped, CheckStatus::Inconclusive, CheckStatus::Error] {
+    for status in
+        [CheckStatus::Passed, CheckStatus::Failed, CheckStatus::Skipped, CheckStatus::Inconclusive, CheckStatus::Error]
+    {
         metrics[format!("checks_{}", status.as_str())] = count(report, status).into();
     }
     let mut tools = json!({"quorum-verifier": env!("CARGO_PKG_VERSION")});
@@ -189,7 +194,8 @@ fn findings(input: &Assembly<'_>) -> Vec<serde_json::Value> {
     let all = input.report.checks.iter().flat_map(|check| &check.findings);
     all.take(limits::FINDINGS)
         .map(|finding| {
-            let mut row = json!({"severity": finding.severity, "category": finding.category, "summary": finding.summary});
+            let mut row =
+                json!({"severity": finding.severity, "category": finding.category, "summary": finding.summary});
             if let Some(path) = &finding.path {
                 row["path"] = path.as_str().into();
             }

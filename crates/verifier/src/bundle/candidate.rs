@@ -56,7 +56,11 @@ pub fn unzip_candidate(bytes: &[u8], dest: &Path) -> Result<(), VerifierError> {
     fs::create_dir_all(dest).map_err(|error| VerifierError::io("creating", dest, &error))?;
     let mut inside = fs::read_dir(dest).map_err(|error| VerifierError::io("listing", dest, &error))?;
     if inside.next().is_some() {
-        return Err(VerifierError::Io { doing: "unpacking into", path: dest.display().to_string(), error: "not empty".into() });
+        return Err(VerifierError::Io {
+            doing: "unpacking into",
+            path: dest.display().to_string(),
+            error: "not empty".into(),
+        });
     }
     for entry in entries {
         let target = dest.join(entry.path);
@@ -85,7 +89,8 @@ pub fn unzip_candidate(bytes: &[u8], dest: &Path) -> Result<(), VerifierError> {
 // would climb from somewhere else than the text says.
 fn check_link(path: &str, target: &[u8]) -> Result<(), VerifierError> {
     let escapes = |why| VerifierError::PathUnsafe { path: path.to_owned(), why };
-    let target = std::str::from_utf8(target).map_err(|_| malformed(format!("`{path}` links to a name that is not UTF-8")))?;
+    let target =
+        std::str::from_utf8(target).map_err(|_| malformed(format!("`{path}` links to a name that is not UTF-8")))?;
     if target.is_empty() || target.starts_with('/') || target.contains('\0') || target.len() > limits::PATH_BYTES {
         return Err(escapes("is a symlink with an absolute, empty or overlong target"));
     }

@@ -17,9 +17,10 @@ pub fn check(bundle: &[u8], predicate: &Value) -> Result<(), VerifierError> {
     for item in evidence {
         let text = |key| item.get(key).and_then(Value::as_str).unwrap_or_default();
         let (id, locator) = (text("id"), text("locator"));
-        let file = locator.strip_prefix("bundle:").and_then(|path| files.get(path)).ok_or_else(|| {
-            VerifierError::BundleIncomplete { id: id.to_owned(), locator: locator.to_owned() }
-        })?;
+        let file = locator
+            .strip_prefix("bundle:")
+            .and_then(|path| files.get(path))
+            .ok_or_else(|| VerifierError::BundleIncomplete { id: id.to_owned(), locator: locator.to_owned() })?;
         same(locator, text("digest"), Digest::of(file))?;
     }
     if let Some(plan) = files.get("plan.json") {

@@ -65,13 +65,20 @@ pub(super) fn entries(bytes: &[u8], most: usize) -> Result<Vec<Raw<'_>>, Verifie
 
 type Step<'a> = (Raw<'a>, usize, usize);
 
-fn entry(bytes: &[u8], local: usize, central: usize, local_end: usize, central_end: usize) -> Result<Step<'_>, VerifierError> {
+fn entry(
+    bytes: &[u8],
+    local: usize,
+    central: usize,
+    local_end: usize,
+    central_end: usize,
+) -> Result<Step<'_>, VerifierError> {
     let header = record(bytes, local, LOCAL_BYTES, local_end, LOCAL)?;
     let listed = record(bytes, central, CENTRAL_BYTES, central_end, CENTRAL)?;
     let (name_bytes, size) = (usize::from(u16_at(header, 26)), u32_at(header, 18) as usize);
     let name_at = local + LOCAL_BYTES;
     let data_at = name_at + name_bytes;
-    let next = data_at.checked_add(size).filter(|next| *next <= local_end).ok_or_else(|| malformed("an entry is cut off"))?;
+    let next =
+        data_at.checked_add(size).filter(|next| *next <= local_end).ok_or_else(|| malformed("an entry is cut off"))?;
     let path = std::str::from_utf8(&bytes[name_at..data_at]).map_err(|_| malformed("a name is not UTF-8"))?;
     check_path(path)?;
     let mode = match u32_at(listed, 38) >> 16 {

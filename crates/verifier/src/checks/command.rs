@@ -49,8 +49,7 @@ pub fn judge_command(
     fail_exit: &[i32],
     report: Option<&Result<Vec<TestCase>, String>>,
 ) -> Judgement {
-    let judgement =
-        |status, summary: String| Judgement { status, summary, by_exit_status: expect.is_empty() };
+    let judgement = |status, summary: String| Judgement { status, summary, by_exit_status: expect.is_empty() };
     let exit = match end {
         CommandEnd::Exited(exit) => exit,
         CommandEnd::Signaled(signal) => return judgement(CheckStatus::Error, format!("ended by signal {signal}")),
@@ -61,7 +60,9 @@ pub fn judge_command(
         return match exit {
             0 => judgement(CheckStatus::Passed, "exit status 0".into()),
             _ if fail_exit.contains(&exit) => judgement(CheckStatus::Failed, format!("exit status {exit}")),
-            _ => judgement(CheckStatus::Error, format!("exit status {exit}, which the plan does not take for a failure")),
+            _ => {
+                judgement(CheckStatus::Error, format!("exit status {exit}, which the plan does not take for a failure"))
+            }
         };
     }
     let none = Vec::new();
@@ -78,9 +79,7 @@ pub fn judge_command(
         let why = trouble.map_or_else(String::new, |why| format!("; the report: {why}"));
         return judgement(CheckStatus::Error, format!("exit status {exit} and no expected test failed{why}"));
     }
-    let once = |id: &&String| {
-        ended(id, CaseStatus::Passed) == 1 && ended(id, CaseStatus::Skipped) == 0
-    };
+    let once = |id: &&String| ended(id, CaseStatus::Passed) == 1 && ended(id, CaseStatus::Skipped) == 0;
     match expect.iter().find(|id| !once(id)) {
         None => judgement(CheckStatus::Passed, format!("all {} expected tests passed once", expect.len())),
         Some(id) => {
@@ -111,7 +110,8 @@ pub(super) fn run(context: &Context<'_>, spec: &CommandCheck, index: usize) -> O
         Err(observed) => return *observed,
     };
     let end = end(run.main.end);
-    let cases = run.report.as_ref().map(|report| report.as_ref().map_err(Clone::clone).and_then(|bytes| parse_junit(bytes)));
+    let cases =
+        run.report.as_ref().map(|report| report.as_ref().map_err(Clone::clone).and_then(|bytes| parse_junit(bytes)));
     let judgement = judge_command(end, &spec.expect, &spec.fail_exit, cases.as_ref());
     let mut observed = Observed::new(judgement.status, judgement.summary);
     observed.by_exit_status = judgement.by_exit_status;
@@ -121,7 +121,9 @@ pub(super) fn run(context: &Context<'_>, spec: &CommandCheck, index: usize) -> O
     if let CommandEnd::Exited(exit) = end {
         observed.exit = Some(exit);
     }
-    if observed.timed_out && let Some(baseline) = &context.request.baseline_root {
+    if observed.timed_out
+        && let Some(baseline) = &context.request.baseline_root
+    {
         let timed = once(context, spec, index, "baseline", baseline, folder).ok();
         observed.baseline_ms = timed.map(|run| to_ms(run.main.duration));
     }
@@ -209,10 +211,14 @@ impl Places<'_> {
         for (name, path) in places {
             if filled.contains(name) {
                 let path = path.ok_or_else(|| {
-                    VerifierError::CandidateUnusable(format!("`{word}` needs a {}, and none was given", name.trim_matches(['{', '}'])))
+                    VerifierError::CandidateUnusable(format!(
+                        "`{word}` needs a {}, and none was given",
+                        name.trim_matches(['{', '}'])
+                    ))
                 })?;
-                let text = path.to_str().ok_or_else(|| {
-                    VerifierError::PathUnsafe { path: path.display().to_string(), why: "is not UTF-8" }
+                let text = path.to_str().ok_or_else(|| VerifierError::PathUnsafe {
+                    path: path.display().to_string(),
+                    why: "is not UTF-8",
                 })?;
                 filled = filled.replace(name, text);
             }
@@ -242,7 +248,9 @@ fn main_spec(context: &Context<'_>, spec: &CommandCheck, places: &Places<'_>) ->
         Channel::InProcess => main.writable.push(places.dirs.candidate.clone()),
         Channel::Data => main.read_only.push(places.dirs.candidate.clone()),
         // A harness that can read the candidate's files could be made to run them.
-        Channel::BlackBox => main.hidden.extend([places.dirs.candidate.clone(), context.request.candidate_root.clone()]),
+        Channel::BlackBox => {
+            main.hidden.extend([places.dirs.candidate.clone(), context.request.candidate_root.clone()])
+        }
     }
     Ok(main)
 }
@@ -300,7 +308,13 @@ fn files(run: &Run, spec: &CommandCheck, index: usize) -> Vec<EvidenceFile> {
 }
 
 /// The record of a process and its two streams.
-pub(super) fn process_files(nth: &str, suffix: &str, run: &RunReport, argv: &[String], limit_ms: u64) -> Vec<EvidenceFile> {
+pub(super) fn process_files(
+    nth: &str,
+    suffix: &str,
+    run: &RunReport,
+    argv: &[String],
+    limit_ms: u64,
+) -> Vec<EvidenceFile> {
     let stream = |captured: &quorum_sandbox::Captured| {
         let digest = Digest::of(&captured.bytes).to_string();
         serde_json::json!({"sha256": digest, "bytes": captured.bytes.len(), "truncated": captured.truncated})
@@ -323,8 +337,13 @@ pub(super) fn process_files(nth: &str, suffix: &str, run: &RunReport, argv: &[St
         evidence_type: kind.to_owned(),
         description: format!("{what} of check {nth}{suffix}"),
     };
-    let mut files =
-        vec![file(format!("runs/{nth}{suffix}.json"), c1(&Value::from(record)), "application/json", "trace", "the process")];
+    let mut files = vec![file(
+        format!("runs/{nth}{suffix}.json"),
+        c1(&Value::from(record)),
+        "application/json",
+        "trace",
+        "the process",
+    )];
     for (name, captured) in [("stdout", &run.stdout), ("stderr", &run.stderr)] {
         if !captured.bytes.is_empty() {
             let path = format!("logs/{nth}{suffix}.{name}.txt");

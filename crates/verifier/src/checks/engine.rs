@@ -71,7 +71,10 @@ fn prepared(context: &Context<'_>, spec: &EngineCheck, index: usize) -> Result<P
     };
     let run = once("engine", &context.request.candidate_root)?;
     let baseline = context.request.baseline_root.as_deref().filter(|_| timed_out(&run));
-    let baseline_ms = baseline.and_then(|root| once("baseline", root).ok()).and_then(|run| run.report).map(|report| to_ms(report.duration));
+    let baseline_ms = baseline
+        .and_then(|root| once("baseline", root).ok())
+        .and_then(|run| run.report)
+        .map(|report| to_ms(report.duration));
     Ok((Judged { run, name, baseline_ms }, harness.map(|(_, digest)| digest)))
 }
 
@@ -148,7 +151,9 @@ fn describe(
     binary: &Path,
     leading: &[String],
 ) -> Result<Descriptor, VerifierError> {
-    let unusable = |why: String| VerifierError::CandidateUnusable(format!("the engine `{}` does not describe itself: {why}", spec.engine));
+    let unusable = |why: String| {
+        VerifierError::CandidateUnusable(format!("the engine `{}` does not describe itself: {why}", spec.engine))
+    };
     let flag = "--describe".to_owned();
     let mut bytes = Vec::new();
     if leading.is_empty() {

@@ -45,14 +45,20 @@ fn bundle(context: &Context<'_>, declared: Digest) -> Result<Observed, VerifierE
 
 fn pull_request(context: &Context<'_>, head: &str) -> Result<Observed, VerifierError> {
     let commit = context.request.head_commit.as_deref().ok_or_else(|| {
-        VerifierError::CandidateUnusable("a pull request needs the commit object of its head; give --git and --head".into())
+        VerifierError::CandidateUnusable(
+            "a pull request needs the commit object of its head; give --git and --head".into(),
+        )
     })?;
     let algorithm = git::Algorithm::of(head)?;
     let found = algorithm.object("commit", commit);
     let claimed = git::tree_of_commit(commit)?;
     let tree = algorithm.tree(&context.request.candidate_root)?;
     let facts = |observed: Observed| {
-        observed.fact("head_sha", head).fact("commit", found.as_str()).fact("tree", tree.as_str()).fact("commit_tree", claimed.as_str())
+        observed
+            .fact("head_sha", head)
+            .fact("commit", found.as_str())
+            .fact("tree", tree.as_str())
+            .fact("commit_tree", claimed.as_str())
     };
     if found != head || tree != claimed {
         let summary = "the candidate's tree is not the one of the head commit";
@@ -65,14 +71,17 @@ fn judge(what: &str, declared: Digest, found: Digest) -> Observed {
     if declared != found {
         return failed(&format!("{what} does not have the declared digest"), declared, found);
     }
-    Observed::new(CheckStatus::Passed, format!("{what} has the declared digest")).fact("declared", declared).fact("observed", found)
+    Observed::new(CheckStatus::Passed, format!("{what} has the declared digest"))
+        .fact("declared", declared)
+        .fact("observed", found)
 }
 
 fn failed(summary: &str, declared: Digest, found: Digest) -> Observed {
-    Observed::new(CheckStatus::Failed, summary)
-        .fact("declared", declared)
-        .fact("observed", found)
-        .finding("provenance", summary, None)
+    Observed::new(CheckStatus::Failed, summary).fact("declared", declared).fact("observed", found).finding(
+        "provenance",
+        summary,
+        None,
+    )
 }
 
 /// Handoff, manifest binding and work unit belong together.
@@ -83,7 +92,8 @@ pub(super) fn binding(context: &Context<'_>) -> Observed {
         return Observed::new(CheckStatus::Passed, "handoff, manifest binding and work unit belong together")
             .fact("handoff_id", request.handoff.id());
     }
-    let texts: Vec<String> = violations.iter().map(|found| format!("{} {}: {}", found.rule, found.pointer, found.message)).collect();
+    let texts: Vec<String> =
+        violations.iter().map(|found| format!("{} {}: {}", found.rule, found.pointer, found.message)).collect();
     let mut observed = Observed::new(CheckStatus::Failed, "the documents do not belong together");
     for text in &texts {
         observed = observed.finding("provenance", text.as_str(), None);

@@ -66,12 +66,24 @@ impl Observed {
     }
 
     /// The outcome, with the observation itself as the first file of its evidence.
-    pub(super) fn into_outcome(self, context: &Context<'_>, check: &Check, index: usize, duration_ms: u64) -> CheckOutcome {
+    pub(super) fn into_outcome(
+        self,
+        context: &Context<'_>,
+        check: &Check,
+        index: usize,
+        duration_ms: u64,
+    ) -> CheckOutcome {
         let mut observation = self.facts.clone();
-        for (key, text) in [("check", check.id()), ("kind", check.kind()), ("status", self.status.as_str()), ("summary", &self.summary)] {
+        for (key, text) in [
+            ("check", check.id()),
+            ("kind", check.kind()),
+            ("status", self.status.as_str()),
+            ("summary", &self.summary),
+        ] {
             observation.insert(key.to_owned(), text.into());
         }
-        let validator = context.request.work_unit.validator(check.id()).map_or("other", |validator| validator.kind.as_str());
+        let validator =
+            context.request.work_unit.validator(check.id()).map_or("other", |validator| validator.kind.as_str());
         let mut files = vec![EvidenceFile {
             path: format!("checks/{}.json", number(index)),
             bytes: c1(&Value::Object(observation)),

@@ -24,7 +24,10 @@ pub(super) fn run(context: &Context<'_>, required: &Value, file: Option<&str>, m
         true => (CheckStatus::Passed, format!("`{name}` equals the required JSON")),
         false => (CheckStatus::Failed, format!("`{name}` differs from the required JSON{}", place(required, &value))),
     };
-    let observed = Observed::new(status, summary.as_str()).fact("file", name.as_str()).fact("required", expected).fact("observed", found);
+    let observed = Observed::new(status, summary.as_str())
+        .fact("file", name.as_str())
+        .fact("required", expected)
+        .fact("observed", found);
     if status == CheckStatus::Passed { observed } else { observed.finding("correctness", summary, Some(&name)) }
 }
 

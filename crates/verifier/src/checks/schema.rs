@@ -25,13 +25,16 @@ pub(super) fn run(context: &Context<'_>, spec: &SchemaCheck) -> Observed {
         Ok(value) => match validate(schema, &value) {
             Ok(()) => {
                 let summary = format!("`{name}` follows {}", schema.as_str());
-                return Observed::new(CheckStatus::Passed, summary).fact("file", name.as_str()).fact("schema", schema.as_str());
+                return Observed::new(CheckStatus::Passed, summary)
+                    .fact("file", name.as_str())
+                    .fact("schema", schema.as_str());
             }
             Err(violations) => violations.iter().map(ToString::to_string).collect(),
         },
     };
     let summary = format!("`{name}` does not follow {}: {}", schema.as_str(), violations[0]);
-    let mut observed = Observed::new(CheckStatus::Failed, summary).fact("file", name.as_str()).fact("schema", schema.as_str());
+    let mut observed =
+        Observed::new(CheckStatus::Failed, summary).fact("file", name.as_str()).fact("schema", schema.as_str());
     for violation in violations.iter().take(10) {
         observed = observed.finding("correctness", violation.as_str(), Some(&name));
     }

@@ -17,7 +17,9 @@ pub(super) fn run(context: &Context<'_>, allowed_files: Option<&[String]>) -> Ob
         let artifact = request.binding.candidate_locator();
         // Nothing vouches for their bytes: the manifest's digest is that of the one artifact.
         let others = context.candidate.iter().filter(|entry| entry.path != artifact);
-        wrong.extend(others.map(|entry| (entry.path.clone(), "lies beside the artifact, which alone the manifest names")));
+        wrong.extend(
+            others.map(|entry| (entry.path.clone(), "lies beside the artifact, which alone the manifest names")),
+        );
     }
     match (allowed_files, &context.baseline) {
         (Some(allowed), _) => wrong.extend(exact(&context.candidate, allowed)),
@@ -87,7 +89,9 @@ impl Rules<'_> {
     fn refuses(&self, path: &str) -> Option<&'static str> {
         let covered = |patterns: &[&str]| patterns.iter().any(|pattern| glob::matches(pattern, path));
         match () {
-            () if self.forbidden.iter().any(|pattern| glob::forbids(pattern, path)) => Some("is forbidden by the work unit"),
+            () if self.forbidden.iter().any(|pattern| glob::forbids(pattern, path)) => {
+                Some("is forbidden by the work unit")
+            }
             () if !covered(&self.allowed) => Some("is not in the work unit's allowed_paths"),
             () if !covered(&self.writable) => Some("is not in the work unit's filesystem_write"),
             () => None,
@@ -123,7 +127,8 @@ mod tests {
 
     #[test]
     fn authorised_is_allowed_and_writable_and_not_forbidden() {
-        let rules = Rules { allowed: vec!["src/", "docs/a.md"], writable: vec!["src/", "ci/"], forbidden: vec!["src/secret/"] };
+        let rules =
+            Rules { allowed: vec!["src/", "docs/a.md"], writable: vec!["src/", "ci/"], forbidden: vec!["src/secret/"] };
         for (path, expected) in [
             ("src/a.rs", None),
             ("src/secret/a", Some("is forbidden by the work unit")),

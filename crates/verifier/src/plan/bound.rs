@@ -40,7 +40,9 @@ impl BoundPlan {
         let checks = template::checks(value.get("checks").unwrap_or(&Value::Null))?;
         check_ids(&checks, &required)?;
         if !checks.iter().map(Check::id).eq(required.iter().map(String::as_str)) {
-            return Err(VerifierError::PlanInvalid("the checks are not in the order of the required validators".into()));
+            return Err(VerifierError::PlanInvalid(
+                "the checks are not in the order of the required validators".into(),
+            ));
         }
         Ok(Self { digest: Digest::c1(&value), value, required, checks })
     }

@@ -225,7 +225,9 @@ fn schema(place: &str, value: &Value) -> Result<CheckSpec, VerifierError> {
         (SchemaOf::Candidate, None) => {
             return Err(VerifierError::PlanMissingKey { place: place.to_owned(), key: "schema" });
         }
-        (SchemaOf::Manifest, Some(name)) => return Err(fields.bad("schema", format!("`{name}`"), "nothing: a manifest has one schema")),
+        (SchemaOf::Manifest, Some(name)) => {
+            return Err(fields.bad("schema", format!("`{name}`"), "nothing: a manifest has one schema"));
+        }
         (_, name) => name,
     };
     let known = || SchemaName::ALL.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
@@ -265,7 +267,18 @@ fn file(fields: &Fields<'_>) -> Result<Option<String>, VerifierError> {
 }
 
 const COMMAND_KEYS: [&str; 12] = [
-    "id", "kind", "argv", "candidate", "env", "path", "timeout", "channel", "harness", "report", "expect", "fail_exit",
+    "id",
+    "kind",
+    "argv",
+    "candidate",
+    "env",
+    "path",
+    "timeout",
+    "channel",
+    "harness",
+    "report",
+    "expect",
+    "fail_exit",
 ];
 
 fn command(place: &str, value: &Value) -> Result<CheckSpec, VerifierError> {
@@ -317,7 +330,9 @@ fn argv_of_candidate(fields: &Fields<'_>) -> Result<Option<Vec<String>>, Verifie
     let foreign = |word: &String| ["{baseline}", "{harness}", "{report}"].iter().any(|name| word.contains(name));
     match argv.iter().find(|word| foreign(word)) {
         None => Ok(Some(argv)),
-        Some(word) => Err(fields.bad("candidate", format!("`{word}`"), "only `{candidate}`: the rest is hidden from it")),
+        Some(word) => {
+            Err(fields.bad("candidate", format!("`{word}`"), "only `{candidate}`: the rest is hidden from it"))
+        }
     }
 }
 
@@ -385,7 +400,11 @@ fn engine(place: &str, value: &Value) -> Result<CheckSpec, VerifierError> {
     }
     let channel = fields.word("channel", &CHANNELS)?.unwrap_or(Channel::InProcess);
     if channel == Channel::BlackBox {
-        return Err(fields.bad("channel", "`black_box`", "in_process or data: an engine has no pipes to the candidate"));
+        return Err(fields.bad(
+            "channel",
+            "`black_box`",
+            "in_process or data: an engine has no pipes to the candidate",
+        ));
     }
     let args = match fields.get("args") {
         None => BTreeMap::new(),

@@ -3,10 +3,10 @@
 use quorum_handoff::{Handoff, WorkUnit};
 use quorum_schemas::{Digest, Object, SchemaName, Value, validate};
 
+use super::ADAPTER;
 use super::bound::{BoundPlan, check_ids};
 use super::check::Check;
 use super::fields::Fields;
-use super::ADAPTER;
 use crate::{VerifierError, limits};
 
 /// One verifier's template, as its operator wrote it.
@@ -48,7 +48,8 @@ impl PlanTemplate {
             digest: Digest::of(bytes),
         };
         // The typed reading above gives the better messages; the schema has the last word on what it missed.
-        validate(SchemaName::PlanTemplate, &value).map_err(|violations| VerifierError::PlanInvalid(violations[0].to_string()))?;
+        validate(SchemaName::PlanTemplate, &value)
+            .map_err(|violations| VerifierError::PlanInvalid(violations[0].to_string()))?;
         Ok(template)
     }
 

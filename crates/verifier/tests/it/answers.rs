@@ -43,7 +43,8 @@ fn an_answer_follows_its_schemas_and_every_rule() {
     assert_eq!(text(result, &["provenance", "verifier_config_digest"]), text(&answer.predicate, &["plan_digest"]));
     assert_eq!((answer.status, answer.recommendation, answer.verdict()), ("passed", "accept_candidate", "supports"));
     assert_eq!(text(&answer.predicate, &["isolation"]), "not_applicable");
-    let types: Vec<&str> = result.get("checks").unwrap().as_array().unwrap().iter().map(|check| text(check, &["type"])).collect();
+    let types: Vec<&str> =
+        result.get("checks").unwrap().as_array().unwrap().iter().map(|check| text(check, &["type"])).collect();
     assert_eq!(types, ["reproduction", "other"], "benchmark has no check type");
     bundle::check(&answer.bundle.bytes, &answer.predicate).unwrap();
 }
@@ -78,7 +79,12 @@ fn assemble_is_a_function_of_its_arguments() {
     assert_eq!(
         names,
         [
-            "artifact-manifest.json", "checks/01.json", "checks/02.json", "phase-results.json", "plan.json", "run-result.json",
+            "artifact-manifest.json",
+            "checks/01.json",
+            "checks/02.json",
+            "phase-results.json",
+            "plan.json",
+            "run-result.json",
             "task.json"
         ]
     );
@@ -112,7 +118,9 @@ fn statuses_fold_into_one_verdict() {
 #[test]
 fn a_required_type_of_evidence_that_is_missing_is_no_support() {
     let mut world = world();
-    for (kind, expected) in [("artifact_hash", "passed"), ("benchmark", "passed"), ("attestation", "passed"), ("review", "inconclusive")] {
+    for (kind, expected) in
+        [("artifact_hash", "passed"), ("benchmark", "passed"), ("attestation", "passed"), ("review", "inconclusive")]
+    {
         world.unit["evidence_requirements"] = serde_json::json!([{"type": kind, "required": true}]);
         let answer = world.answer(PLAN);
         assert_eq!(answer.status, expected, "{kind}");
@@ -180,10 +188,14 @@ fn a_hidden_plan_shows_check_id_and_status_only() {
 
 #[test]
 fn upstreams_good_and_bad_candidates_get_their_verdicts() {
-    let Some(unit) = quorum_schemas::upstream::read("idkmesh/examples/work-units/local-verifier-smoke.work-unit.json") else { return };
+    let Some(unit) = quorum_schemas::upstream::read("idkmesh/examples/work-units/local-verifier-smoke.work-unit.json")
+    else {
+        return;
+    };
     let plan = "[[check]]\nid = \"artifact-digest\"\nkind = \"artifact_integrity\"\n[[check]]\nid = \"candidate-scope\"\nkind = \"scope\"\nallowed_files = [\"candidate.json\"]\n[[check]]\nid = \"independent-acceptance\"\nkind = \"required_json\"\nrequired = { schema_version = \"0.1\", answer = 42, status = \"ready\" }\n";
     for (name, verdict) in [("good", "supports"), ("bad", "rejects")] {
-        let read = |path: &str| quorum_schemas::upstream::read(&format!("idkmesh/examples/verifier/{name}/{path}")).unwrap();
+        let read =
+            |path: &str| quorum_schemas::upstream::read(&format!("idkmesh/examples/verifier/{name}/{path}")).unwrap();
         let intake = quorum_handoff::intake(&unit, &read("result-manifest.json"), None).unwrap();
         let world = World::new(&[]);
         std::fs::write(world.candidate().join("candidate.json"), read("candidate-root/candidate.json")).unwrap();
@@ -191,7 +203,12 @@ fn upstreams_good_and_bad_candidates_get_their_verdicts() {
         let report = world.report_of(&intake, plan);
         let answer = answer_of(&intake, &request, &report).unwrap();
         assert_eq!(answer.verdict(), verdict, "{name}: {report:?}");
-        let failed: Vec<&str> = report.checks.iter().filter(|check| check.status == CheckStatus::Failed).map(|check| check.id.as_str()).collect();
+        let failed: Vec<&str> = report
+            .checks
+            .iter()
+            .filter(|check| check.status == CheckStatus::Failed)
+            .map(|check| check.id.as_str())
+            .collect();
         assert_eq!(failed, if name == "bad" { vec!["independent-acceptance"] } else { vec![] });
     }
 }

@@ -20,20 +20,50 @@ fn artifact_integrity_reads_the_exact_bytes() {
     let nothing: Damage = |_| {};
     let table: [(&str, World, Damage, CheckStatus); 9] = [
         ("file", world().with(&[("a.json", "1")]).artifact("a.json"), nothing, CheckStatus::Passed),
-        ("file changed", world().with(&[("a.json", "1")]).artifact("a.json"), |w| write(&w.candidate(), "a.json", "2"), CheckStatus::Failed),
+        (
+            "file changed",
+            world().with(&[("a.json", "1")]).artifact("a.json"),
+            |w| write(&w.candidate(), "a.json", "2"),
+            CheckStatus::Failed,
+        ),
         ("file missing", world().artifact("a.json"), nothing, CheckStatus::Error),
-        ("file is a symlink", world().with(&[("a.json", "1"), ("b", "1")]).artifact("a.json"), |w| {
-            fs::remove_file(w.candidate().join("a.json")).unwrap();
-            symlink("b", w.candidate().join("a.json")).unwrap();
-        }, CheckStatus::Error),
+        (
+            "file is a symlink",
+            world().with(&[("a.json", "1"), ("b", "1")]).artifact("a.json"),
+            |w| {
+                fs::remove_file(w.candidate().join("a.json")).unwrap();
+                symlink("b", w.candidate().join("a.json")).unwrap();
+            },
+            CheckStatus::Error,
+        ),
         ("directory", world().with(&[("a", "1"), ("b/c", "2")]), nothing, CheckStatus::Passed),
-        ("directory with a new file", world().with(&[("a", "1")]), |w| write(&w.candidate(), "b", "2"), CheckStatus::Failed),
-        ("directory with another mode", world().with(&[("a", "1"), ("b", "")]), |w| {
-            let mode = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
-            fs::set_permissions(w.candidate().join("a"), mode).unwrap();
-        }, CheckStatus::Failed),
-        ("directory with a link inside", world().with(&[("a", "1")]), |w| symlink("a", w.candidate().join("l")).unwrap(), CheckStatus::Failed),
-        ("directory with a link outside", world().with(&[("a", "1"), ("b", "1")]), |w| symlink("/etc", w.candidate().join("l")).unwrap(), CheckStatus::Error),
+        (
+            "directory with a new file",
+            world().with(&[("a", "1")]),
+            |w| write(&w.candidate(), "b", "2"),
+            CheckStatus::Failed,
+        ),
+        (
+            "directory with another mode",
+            world().with(&[("a", "1"), ("b", "")]),
+            |w| {
+                let mode = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
+                fs::set_permissions(w.candidate().join("a"), mode).unwrap();
+            },
+            CheckStatus::Failed,
+        ),
+        (
+            "directory with a link inside",
+            world().with(&[("a", "1")]),
+            |w| symlink("a", w.candidate().join("l")).unwrap(),
+            CheckStatus::Failed,
+        ),
+        (
+            "directory with a link outside",
+            world().with(&[("a", "1"), ("b", "1")]),
+            |w| symlink("/etc", w.candidate().join("l")).unwrap(),
+            CheckStatus::Error,
+        ),
     ];
     for (name, world, damage, expected) in table {
         let intake = world.intake();
@@ -60,11 +90,18 @@ fn artifact_integrity_of_a_pull_request_hashes_every_object_again() {
     let mut world = world().with(&[("a", "1"), ("b/c", "2")]);
     let git = |args: &[&str]| {
         let env = [
-            ("HOME", "/nonexistent"), ("GIT_CONFIG_NOSYSTEM", "1"), ("PATH", "/usr/local/bin:/usr/bin:/bin"),
-            ("GIT_AUTHOR_NAME", "a"), ("GIT_AUTHOR_EMAIL", "a@b"), ("GIT_COMMITTER_NAME", "a"), ("GIT_COMMITTER_EMAIL", "a@b"),
-            ("GIT_DIR", "../git"), ("GIT_WORK_TREE", "."),
+            ("HOME", "/nonexistent"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+            ("GIT_AUTHOR_NAME", "a"),
+            ("GIT_AUTHOR_EMAIL", "a@b"),
+            ("GIT_COMMITTER_NAME", "a"),
+            ("GIT_COMMITTER_EMAIL", "a@b"),
+            ("GIT_DIR", "../git"),
+            ("GIT_WORK_TREE", "."),
         ];
-        let command = std::process::Command::new("git").args(args).current_dir(world.candidate()).env_clear().envs(env).output();
+        let command =
+            std::process::Command::new("git").args(args).current_dir(world.candidate()).env_clear().envs(env).output();
         let out = command.expect("git runs");
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
         out.stdout
@@ -136,7 +173,11 @@ fn scope_of_a_plain_manifest_fails_on_files_beside_the_artifact() {
 
 #[test]
 fn required_json_compares_canonical_bytes() {
-    let plan = |extra: &str| format!("[[check]]\nid = \"v\"\nkind = \"required_json\"\nrequired = {{ answer = 42, status = \"ready\" }}\n{extra}");
+    let plan = |extra: &str| {
+        format!(
+            "[[check]]\nid = \"v\"\nkind = \"required_json\"\nrequired = {{ answer = 42, status = \"ready\" }}\n{extra}"
+        )
+    };
     for (name, text, expected) in [
         ("equal", r#"{"status": "ready", "answer": 42}"#, CheckStatus::Passed),
         ("wrong", r#"{"status": "ready", "answer": 41}"#, CheckStatus::Failed),
@@ -177,9 +218,11 @@ fn schema_reads_the_candidate_or_repeats_the_intake() {
     let of = |rest: &str| format!("[[check]]\nid = \"v\"\nkind = \"schema\"\n{rest}\n");
     let candidate = of("of = \"candidate\"\nschema = \"candidate-reference-v0.1\"");
     let good = r#"{"schema_version": "0.1", "type": "github_pull_request", "repository": "a/b", "number": 1, "head_sha": "0000000000000000000000000000000000000000"}"#;
-    for (name, text, expected) in
-        [("good", good, CheckStatus::Passed), ("bad", "{}", CheckStatus::Failed), ("not JSON", "{", CheckStatus::Failed)]
-    {
+    for (name, text, expected) in [
+        ("good", good, CheckStatus::Passed),
+        ("bad", "{}", CheckStatus::Failed),
+        ("not JSON", "{", CheckStatus::Failed),
+    ] {
         let outcome = world().with(&[("a.json", text)]).artifact("a.json").outcome(&candidate);
         assert_eq!(outcome.status, expected, "{name}: {}", outcome.summary);
     }

@@ -9,7 +9,9 @@ fn world() -> World {
 }
 
 fn shell(script: &str, rest: &str) -> String {
-    format!("[[check]]\nid = \"v\"\nkind = \"command\"\nargv = [\"/bin/sh\", \"-c\", '''{script}''', \"sh\", \"{{candidate}}\"]\n{rest}\n")
+    format!(
+        "[[check]]\nid = \"v\"\nkind = \"command\"\nargv = [\"/bin/sh\", \"-c\", '''{script}''', \"sh\", \"{{candidate}}\"]\n{rest}\n"
+    )
 }
 
 #[test]
@@ -45,7 +47,13 @@ fn the_result_table_of_design_section_7_row_by_row() {
         ("passed and skipped", Exited(0), &two[..], &cases(&[("t::a", P), ("t::b", P), ("t::b", S)]), Inconclusive),
         ("no report, exit 0", Exited(0), &two[..], &broken, Inconclusive),
         ("no report, exit 1", Exited(1), &two[..], &broken, Error),
-        ("exit 1, no expected test failed", Exited(1), &two[..], &cases(&[("t::a", P), ("t::b", P), ("t::c", F)]), Error),
+        (
+            "exit 1, no expected test failed",
+            Exited(1),
+            &two[..],
+            &cases(&[("t::a", P), ("t::b", P), ("t::c", F)]),
+            Error,
+        ),
         ("exit 2, all passed", Exited(2), &two[..], &cases(&[("t::a", P), ("t::b", P)]), Error),
         ("signal after a failure", Signaled(9), &two[..], &cases(&[("t::a", F)]), Error),
         ("deadline after a failure", TimedOut, &two[..], &cases(&[("t::a", F)]), Error),
@@ -131,7 +139,11 @@ fn a_flood_of_output_is_cut_and_no_verdict() {
 #[test]
 fn a_harness_is_the_verifiers_and_read_only() {
     let world = world();
-    write(&world.plan_dir(), "tests/run.sh", "grep -q 1 \"$1/a\" || exit 1; echo x > \"$(dirname \"$0\")/new\" 2>/dev/null && exit 9; exit 0");
+    write(
+        &world.plan_dir(),
+        "tests/run.sh",
+        "grep -q 1 \"$1/a\" || exit 1; echo x > \"$(dirname \"$0\")/new\" 2>/dev/null && exit 9; exit 0",
+    );
     let plan = "[[check]]\nid = \"v\"\nkind = \"command\"\nargv = [\"/bin/sh\", \"{harness}/run.sh\", \"{candidate}\"]\nharness = \"tests\"\n";
     let outcome = world.outcome(plan);
     assert_eq!(outcome.status, CheckStatus::Passed, "{outcome:?}");
@@ -146,7 +158,8 @@ fn a_harness_is_the_verifiers_and_read_only() {
 fn a_report_decides_with_expected_ids() {
     let report = |body: &str| format!("printf \"%s\" \"<testsuite>{body}</testsuite>\" > \"$2\"");
     let plan = |script: &str| {
-        shell(script, "report = \"junit\"\nexpect = [\"t::a\"]").replace("\"{candidate}\"]", "\"{candidate}\", \"{report}\"]")
+        shell(script, "report = \"junit\"\nexpect = [\"t::a\"]")
+            .replace("\"{candidate}\"]", "\"{candidate}\", \"{report}\"]")
     };
     let case = |inner: &str| format!("<testcase classname='t' name='a'>{inner}</testcase>");
     for (name, script, expected) in [
@@ -169,7 +182,11 @@ fn a_report_decides_with_expected_ids() {
 #[test]
 fn a_black_box_candidate_is_reached_through_pipes_only() {
     let world = World::new(&[("v", "test")]).with(&[("answer.sh", "read question; echo \"42 to $question\"")]);
-    write(&world.plan_dir(), "hidden/check.sh", "trap '' PIPE; echo life >&4; read answer <&3; test \"$answer\" = '42 to life' || exit 1");
+    write(
+        &world.plan_dir(),
+        "hidden/check.sh",
+        "trap '' PIPE; echo life >&4; read answer <&3; test \"$answer\" = '42 to life' || exit 1",
+    );
     let plan = "[[check]]\nid = \"v\"\nkind = \"command\"\nchannel = \"black_box\"\nargv = [\"/bin/sh\", \"{harness}/check.sh\"]\ncandidate = [\"/bin/sh\", \"{candidate}/answer.sh\"]\nharness = \"hidden\"\n";
     let outcome = world.outcome(plan);
     assert_eq!(outcome.status, CheckStatus::Passed, "{outcome:?}");

@@ -43,14 +43,12 @@ const ALL: [Forgery; 6] = [
 ];
 
 fn project(calc: &str) -> World {
-    let world = World::new(&[("v", "test")]).with(&[
+    World::new(&[("v", "test")]).with(&[
         ("calc.py", calc),
         ("serve.py", SERVE),
         ("tests/__init__.py", ""),
         ("tests/test_calc.py", TEST),
-    ]);
-    pytest::install(&world.plan_dir().join("harness"));
-    world
+    ])
 }
 
 fn forge(root: &Path, forgery: Forgery) {
@@ -73,8 +71,9 @@ fn forge(root: &Path, forgery: Forgery) {
 }
 
 fn in_process(python: &Path, rest: &str) -> String {
+    let harness = pytest::harness(python);
     format!(
-        "[[check]]\nid = \"v\"\nkind = \"command\"\nharness = \"harness\"\nenv = {{ PYTHONPATH = \".\", PYTHONDONTWRITEBYTECODE = \"1\" }}\nargv = [{python:?}, \"{{harness}}/run.py\", \"-q\", \"-p\", \"no:cacheprovider\"{rest}\n"
+        "[[check]]\nid = \"v\"\nkind = \"command\"\nharness = {harness:?}\nenv = {{ PYTHONPATH = \".\", PYTHONDONTWRITEBYTECODE = \"1\" }}\nargv = [{python:?}, \"{{harness}}/run.py\", \"-q\", \"-p\", \"no:cacheprovider\"{rest}\n"
     )
 }
 
@@ -86,22 +85,15 @@ fn with_expect(python: &Path) -> String {
 }
 
 fn black_box(python: &Path) -> String {
+    let harness = pytest::harness(python);
     format!(
-        "[[check]]\nid = \"v\"\nkind = \"command\"\nchannel = \"black_box\"\nharness = \"harness\"\nenv = {{ PYTHONDONTWRITEBYTECODE = \"1\" }}\nargv = [{python:?}, \"{{harness}}/run.py\", \"-q\", \"-p\", \"no:cacheprovider\", \"--junitxml={{report}}\", \"--rootdir={{harness}}\", \"{{harness}}/tests\"]\ncandidate = [{python:?}, \"{{candidate}}/serve.py\"]\nreport = \"junit\"\nexpect = [\"tests.test_hidden::test_add\", \"tests.test_hidden::test_zero\"]\n"
+        "[[check]]\nid = \"v\"\nkind = \"command\"\nchannel = \"black_box\"\nharness = {harness:?}\nenv = {{ PYTHONDONTWRITEBYTECODE = \"1\" }}\nargv = [{python:?}, \"{{harness}}/run.py\", \"-q\", \"-p\", \"no:cacheprovider\", \"--junitxml={{report}}\", \"--rootdir={{harness}}\", \"{{harness}}/tests\"]\ncandidate = [{python:?}, \"{{candidate}}/serve.py\"]\nreport = \"junit\"\nexpect = [\"tests.test_hidden::test_add\", \"tests.test_hidden::test_zero\"]\n"
     )
-}
-
-fn hidden_tests(world: &World) {
-    let harness = world.plan_dir().join("harness");
-    write(&harness, "tests/__init__.py", "");
-    let test = "import os\n\ndef ask(a, b):\n    os.write(4, b'%d %d\\n' % (a, b))\n    line = b''\n    while not line.endswith(b'\\n'):\n        byte = os.read(3, 1)\n        assert byte, 'the candidate is gone'\n        line += byte\n    return line\n\ndef test_add():\n    assert ask(2, 2) == b'4\\n'\n\ndef test_zero():\n    assert ask(0, 0) == b'0\\n'\n";
-    write(&harness, "tests/test_hidden.py", test);
 }
 
 /// The forged candidate's answer under a plan.
 fn answer(forgery: Forgery, plan: &str) -> (Intake, Answer) {
     let world = project(WRONG);
-    hidden_tests(&world);
     forge(&world.candidate(), forgery);
     (world.intake(), world.answer(plan))
 }
@@ -110,7 +102,8 @@ fn answer(forgery: Forgery, plan: &str) -> (Intake, Answer) {
 fn judged(intake: &Intake, answer: &Answer, min_channel: &str) -> (Recommendation, Vec<RefusalCode>) {
     let root = SigningKey::from_seed(&[1; 32]);
     let verifier = SigningKey::from_seed(&[2; 32]);
-    let (start, end, now) = (Timestamp::from_micros(0), Timestamp::from_micros(1_000_000_000_000), Timestamp::from_micros(3_000_000));
+    let (start, end, now) =
+        (Timestamp::from_micros(0), Timestamp::from_micros(1_000_000_000_000), Timestamp::from_micros(3_000_000));
     let policy = format!(
         "schema_version = \"0.1\"\nid = \"p\"\nquorum = 1\nindependent_on = []\nmin_isolation = \"process-sandbox\"\nmin_channel = \"{min_channel}\"\n"
     );
@@ -146,7 +139,6 @@ fn the_honest_project_is_judged_right_on_every_channel() {
     let Some(python) = pytest::python() else { return };
     for (calc, expected) in [(RIGHT, CheckStatus::Passed), (WRONG, CheckStatus::Failed)] {
         let world = project(calc);
-        hidden_tests(&world);
         for plan in [in_process(&python, "]"), with_expect(&python), black_box(&python)] {
             let outcome = world.outcome(&plan);
             assert_eq!(outcome.status, expected, "{plan}\n{}", logs(&outcome));
@@ -158,7 +150,6 @@ fn the_honest_project_is_judged_right_on_every_channel() {
 fn issue_4_none_becomes_support_under_a_policy_that_demands_black_box() {
     let Some(python) = pytest::python() else { return };
     let world = project(RIGHT);
-    hidden_tests(&world);
     let honest = world.answer(&black_box(&python));
     assert_eq!(judged(&world.intake(), &honest, "black_box").0, Recommendation::AcceptCandidate);
     for forgery in ALL {
@@ -170,7 +161,11 @@ fn issue_4_none_becomes_support_under_a_policy_that_demands_black_box() {
         }
         let (intake, answer) = self::answer(forgery, &black_box(&python));
         assert_ne!(answer.verdict(), "supports", "{forgery:?} as a black box");
-        assert_ne!(judged(&intake, &answer, "black_box").0, Recommendation::AcceptCandidate, "{forgery:?} as a black box");
+        assert_ne!(
+            judged(&intake, &answer, "black_box").0,
+            Recommendation::AcceptCandidate,
+            "{forgery:?} as a black box"
+        );
     }
 }
 
@@ -191,7 +186,8 @@ fn issue_4_with_expect_alone_three_do_pass_which_is_why_in_process_is_named() {
         let (intake, answer) = answer(forgery, &with_expect(&python));
         assert_eq!(answer.verdict(), "supports", "{forgery:?}");
         assert_eq!(judged(&intake, &answer, "in_process").0, Recommendation::AcceptCandidate, "{forgery:?}");
-        let channel = answer.predicate.get("checks").and_then(|checks| checks.as_array()?.first()?.get("channel")?.as_str());
+        let channel =
+            answer.predicate.get("checks").and_then(|checks| checks.as_array()?.first()?.get("channel")?.as_str());
         assert_eq!(channel, Some("in_process"), "the evidence says why it is worth little");
     }
 }
@@ -210,7 +206,11 @@ fn a_report_left_in_the_candidate_is_not_the_report() {
     let Some(python) = pytest::python() else { return };
     let world = project("import os\nos._exit(0)\n");
     fs::create_dir(world.candidate().join("out")).unwrap();
-    write(&world.candidate(), "out/report.xml", "<testsuite><testcase classname='tests.test_calc' name='test_add'/><testcase classname='tests.test_calc' name='test_zero'/></testsuite>");
+    write(
+        &world.candidate(),
+        "out/report.xml",
+        "<testsuite><testcase classname='tests.test_calc' name='test_add'/><testcase classname='tests.test_calc' name='test_zero'/></testsuite>",
+    );
     write(&world.candidate(), "report.xml", "<testsuite/>");
     assert_eq!(world.outcome(&with_expect(&python)).status, CheckStatus::Inconclusive);
 }

@@ -25,8 +25,16 @@ fn a_bound_plan_is_the_document_of_design_section_10() {
     assert_eq!(
         keys,
         [
-            "binding", "candidate_artifact_id", "checks", "id", "kind", "required_validator_ids", "schema_version",
-            "template_digest", "verifier", "visibility"
+            "binding",
+            "candidate_artifact_id",
+            "checks",
+            "id",
+            "kind",
+            "required_validator_ids",
+            "schema_version",
+            "template_digest",
+            "verifier",
+            "visibility"
         ]
     );
     assert_eq!(plan.value().get("binding"), Some(&intake.handoff.evaluator_binding()));
@@ -53,7 +61,11 @@ fn e2_to_e5_a_bound_plan_for_something_else_is_refused() {
         ("work_unit_version", "\"work_unit_version\":3", "\"work_unit_version\":4"),
         ("source_revision", "\"rev-1\"", "\"rev-2\""),
         ("candidate_artifact_id", "\"candidate_artifact_id\":\"candidate\"", "\"candidate_artifact_id\":\"other\""),
-        ("required_validator_ids", "\"required_validator_ids\":[\"a\",\"b\"]", "\"required_validator_ids\":[\"b\",\"a\"]"),
+        (
+            "required_validator_ids",
+            "\"required_validator_ids\":[\"a\",\"b\"]",
+            "\"required_validator_ids\":[\"b\",\"a\"]",
+        ),
     ] {
         let changed = String::from_utf8(plan.bytes()).unwrap().replace(text, other);
         match BoundPlan::parse(changed.as_bytes()).and_then(|plan| plan.check_handoff(&intake.handoff)) {
@@ -88,7 +100,8 @@ fn e7_checks_must_be_exactly_the_required_validators() {
 fn e10_the_worker_cannot_be_the_verifier() {
     let intake = world().intake();
     let plan = format!("schema_version = \"0.1\"\nid = \"p\"\n[verifier]\nid = \"worker-1\"\n{GOOD}");
-    let error = quorum_verifier::PlanTemplate::parse(plan.as_bytes()).unwrap().bind(&intake.handoff, &intake.work_unit, "0");
+    let error =
+        quorum_verifier::PlanTemplate::parse(plan.as_bytes()).unwrap().bind(&intake.handoff, &intake.work_unit, "0");
     assert_eq!(error.unwrap_err().code(), "self_verification");
 }
 
@@ -129,7 +142,11 @@ fn what_a_template_gets_wrong_is_named() {
         (command("env = { PATH = \"/x\" }"), "plan_bad_value", "path"),
         (command("fail_exit = [0]"), "plan_bad_value", "1 to 255"),
         (check("kind = \"command\"\nargv = [\"{harness}/t\"]"), "plan_bad_value", "harness"),
-        (check("kind = \"command\"\nargv = [\"t\", \"{candidate}\"]\nchannel = \"black_box\"\ncandidate = [\"x\"]"), "plan_bad_value", "pipes only"),
+        (
+            check("kind = \"command\"\nargv = [\"t\", \"{candidate}\"]\nchannel = \"black_box\"\ncandidate = [\"x\"]"),
+            "plan_bad_value",
+            "pipes only",
+        ),
         (check("kind = \"engine\"\nengine = \"x\"\noverlay = \"y\""), "plan_bad_value", "0.2"),
         (check("kind = \"engine\"\nengine = \"x\"\nchannel = \"black_box\""), "plan_bad_value", "pipes"),
     ] {
@@ -142,5 +159,6 @@ fn what_a_template_gets_wrong_is_named() {
 
 #[test]
 fn shell_braces_in_an_argv_are_no_placeholders() {
-    template("[[check]]\nid = \"a\"\nkind = \"command\"\nargv = [\"sh\", \"-c\", \"echo ${HOME} {A} {} {1}\"]\n").unwrap();
+    template("[[check]]\nid = \"a\"\nkind = \"command\"\nargv = [\"sh\", \"-c\", \"echo ${HOME} {A} {} {1}\"]\n")
+        .unwrap();
 }

@@ -8,8 +8,8 @@ use quorum_handoff::{C6Manifest, CandidateReference, Intake, WorkUnit, Worker, b
 use quorum_sandbox::Isolation;
 use quorum_schemas::{Digest, Timestamp, Value};
 use quorum_verifier::{
-    Answer, Assembly, CheckOutcome, CheckReport, CheckRequest, PlanTemplate, SeatTry, VerifierError, VerifierIdentity, assemble,
-    bundle, run_in_child,
+    Answer, Assembly, CheckOutcome, CheckReport, CheckRequest, PlanTemplate, SeatTry, VerifierError, VerifierIdentity,
+    assemble, bundle, run_in_child,
 };
 use serde_json::{Value as Json, json};
 
@@ -117,7 +117,8 @@ impl World {
             }
             None => CandidateReference::Bundle { locator: "candidate".into(), digest, media_type: None },
         };
-        let worker = Worker { id: "worker-1".into(), kind: "agent".into(), adapter: "shell".into(), adapter_version: None };
+        let worker =
+            Worker { id: "worker-1".into(), kind: "agent".into(), adapter: "shell".into(), adapter_version: None };
         let manifest = C6Manifest {
             id: "acme/answer/1".into(),
             work_unit: &unit,
@@ -193,7 +194,11 @@ impl World {
     }
 }
 
-pub(crate) fn answer_of(intake: &Intake, request: &CheckRequest, report: &CheckReport) -> Result<Answer, VerifierError> {
+pub(crate) fn answer_of(
+    intake: &Intake,
+    request: &CheckRequest,
+    report: &CheckReport,
+) -> Result<Answer, VerifierError> {
     assemble(&Assembly {
         report,
         handoff: &intake.handoff,
