@@ -39,6 +39,32 @@ fn rfc_8785_has_no_form_for_integers_beyond_binary64() {
     }
 }
 
+/// Numbers of RFC 8785, appendix B, by their bits.
+#[test]
+fn rfc_8785_writes_numbers_as_ecmascript() {
+    for (bits, text) in [
+        (0x0000_0000_0000_0000, "0"),
+        (0x8000_0000_0000_0000, "0"),
+        (0x0000_0000_0000_0001, "5e-324"),
+        (0x8000_0000_0000_0001, "-5e-324"),
+        (0x7fef_ffff_ffff_ffff, "1.7976931348623157e+308"),
+        (0x4340_0000_0000_0000, "9007199254740992"),
+        (0x4430_0000_0000_0000, "295147905179352830000"),
+        (0x44b5_2d02_c7e1_4af5, "9.999999999999997e+22"),
+        (0x44b5_2d02_c7e1_4af6, "1e+23"),
+        (0x444b_1ae4_d6e2_ef4e, "999999999999999700000"),
+        (0x444b_1ae4_d6e2_ef50, "1e+21"),
+        (0x3eb0_c6f7_a0b5_ed8c, "9.999999999999997e-7"),
+        (0x3eb0_c6f7_a0b5_ed8d, "0.000001"),
+        (0x41b3_de43_5555_5553, "333333333.3333332"),
+        (0x41b3_de43_5555_5557, "333333333.33333343"),
+        (0x430539bcd085bad2, "746807203247962.2"),
+    ] {
+        let bytes = jcs(&Value::Float(f64::from_bits(bits))).unwrap();
+        assert_eq!(String::from_utf8(bytes).unwrap(), text, "{bits:016x}");
+    }
+}
+
 /// C1 sorts by code point, RFC 8785 by UTF-16 unit: the two part at U+E000.
 #[test]
 fn the_two_forms_sort_astral_keys_differently() {

@@ -7,3 +7,4 @@ mod golden;
 mod ours;
 mod parsing;
 mod schemas;
+mod text;
