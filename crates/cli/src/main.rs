@@ -5,6 +5,7 @@ mod cmd;
 mod daemon;
 mod error;
 mod input;
+mod interrupt;
 mod keyfile;
 mod narrate;
 mod nats_server;

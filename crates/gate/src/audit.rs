@@ -1,6 +1,7 @@
 //! Recomputing a recorded decision from its files alone, and saying the first difference.
 
 mod folder;
+mod handoff;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -212,9 +213,7 @@ fn documents(files: &Files, trust: &TrustRoot, sheet: &FactSheet) -> Finding<Doc
     if documents.worker != sheet.worker {
         return differs(record::FACTS, "/worker_identity: the manifest says otherwise");
     }
-    if file(files, record::HANDOFF)? != c1(documents.intake.handoff.value()) {
-        return differs(record::HANDOFF, "it is not the handoff that follows from work unit and manifest");
-    }
+    handoff::check(files, &documents, trust, sheet)?;
     Ok(documents)
 }
 

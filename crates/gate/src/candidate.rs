@@ -10,6 +10,7 @@ use tempfile::TempDir;
 
 use crate::control::ControlFiles;
 use crate::git::{self, Repository};
+use crate::scratch::scratch;
 use crate::{GateError, limits};
 
 /// Where the candidate comes from.
@@ -210,11 +211,4 @@ fn pull_request(text: &str) -> Result<(String, u64), GateError> {
     });
     parsed
         .ok_or_else(|| GateError::control("pull_request_malformed", format!("--pr `{text}` is not OWNER/REPO#NUMBER")))
-}
-
-/// A directory that vanishes with the run.
-pub(crate) fn scratch() -> Result<TempDir, GateError> {
-    tempfile::Builder::new().prefix("quorum-gate-").tempdir().map_err(|error| {
-        GateError::infrastructure("no_scratch_space", format!("cannot make a temporary directory: {error}; set TMPDIR"))
-    })
 }

@@ -9,9 +9,10 @@ use quorum_sandbox::Isolation;
 use quorum_schemas::Timestamp;
 use quorum_verifier::{BoundPlan, CheckReport, CheckRequest, CheckSpec, PlanFile, VerifierError, run_in_child};
 
-use crate::candidate::{Candidate, scratch};
+use crate::candidate::Candidate;
 use crate::control::ControlFiles;
 use crate::documents::Documents;
+use crate::scratch::scratch;
 use crate::{GateError, clock, limits};
 
 /// Version of the adapter in every bound plan and every result.

@@ -16,8 +16,8 @@ use tempfile::TempDir;
 
 use self::locate::{Located, Places};
 use crate::GateError;
-use crate::candidate::scratch;
 use crate::git::{ObjectId, Objects, Repository, file_at, materialise};
+use crate::scratch::scratch;
 
 /// Reads control files under the rules of this module.
 pub(crate) struct ControlFiles {

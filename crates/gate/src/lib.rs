@@ -21,6 +21,7 @@ mod out_dir;
 mod record;
 mod report;
 mod run;
+mod scratch;
 mod steps;
 mod verify;
 
@@ -34,5 +35,6 @@ pub use out_dir::write_atomically;
 pub use record::Record;
 pub use report::{CheckLine, Format, ReportTarget, Subject as ReportSubject};
 pub use run::{GateOutcome, GateRequest, run};
+pub use scratch::remove_scratch;
 pub use steps::{DecideRequest, decide, derive_handoff};
 pub use verify::{VerifyOutcome, VerifyRequest, verify};

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::GateError;
+use crate::scratch::beside;
 
 /// An output directory that was absent or empty when the command started.
 pub(crate) struct OutDir(PathBuf);
@@ -38,7 +39,7 @@ impl OutDir {
         let absolute = std::path::absolute(target).map_err(wrong)?;
         let parent = absolute.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(parent).map_err(wrong)?;
-        let scratch = tempfile::Builder::new().prefix(".quorum-out-").tempdir_in(parent).map_err(wrong)?;
+        let scratch = beside(parent).map_err(wrong)?;
         // Made by us and not by `tempfile`, so that it has the permissions that the caller's umask gives.
         let record = scratch.path().join("record");
         fs::create_dir(&record).map_err(wrong)?;
@@ -64,7 +65,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), GateError> {
     }
     let absolute = std::path::absolute(path).map_err(wrong)?;
     let parent = absolute.parent().unwrap_or(Path::new("/"));
-    let scratch = tempfile::Builder::new().prefix(".quorum-out-").tempdir_in(parent).map_err(wrong)?;
+    let scratch = beside(parent).map_err(wrong)?;
     let file = scratch.path().join("file");
     write_file(&file, bytes).map_err(wrong)?;
     fs::rename(&file, &absolute).map_err(wrong)?;

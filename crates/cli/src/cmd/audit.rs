@@ -38,7 +38,10 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
                 let signer = signed_by.map_or_else(|| "nobody".to_owned(), str::to_owned);
                 ui.line(format!("same: {}", audited.recommendation))?;
                 ui.line(format!("handoff {}", audited.handoff_id))?;
-                ui.line(format!("{} files recomputed; signed by {signer}; trust root {}", audited.files, audited.trust))?;
+                ui.line(format!(
+                    "{} files recomputed; signed by {signer}; trust root {}",
+                    audited.files, audited.trust
+                ))?;
                 ui.line("completeness not checked: no ledger and no server was asked for more evidence")?;
             }
             Ok(ExitCode::Accept)

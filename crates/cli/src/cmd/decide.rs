@@ -6,6 +6,7 @@ use quorum_gate::{DecideRequest, ExitCode, ReportSubject, decide};
 
 use super::options::OutputOptions;
 use crate::error::CliError;
+use crate::interrupt;
 use crate::ui::Ui;
 
 /// Arguments of `quorum decide`.
@@ -44,6 +45,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    interrupt::arm()?;
     let reports = args.output.reports()?;
     let outcome = decide(&DecideRequest {
         work_unit: args.work_unit,

@@ -6,6 +6,7 @@ use quorum_gate::{ExitCode, Format, GateRequest, ReportSubject, ReportTarget};
 
 use super::options::{CandidateOptions, OutputOptions, WorkerOptions, program};
 use crate::error::CliError;
+use crate::interrupt;
 use crate::ui::Ui;
 
 /// Arguments of `quorum gate`.
@@ -62,6 +63,7 @@ Exit codes: 0 accept_candidate, 1 reject_candidate, 2 usage or a control file, 3
 4 escalate, 5 infrastructure, 6 the worker's document was refused, 130 interrupted.";
 
 pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    interrupt::arm()?;
     let reports: Vec<ReportTarget> = args.output.reports()?;
     let request = GateRequest {
         work_unit: args.work_unit,

@@ -1,6 +1,6 @@
 //! `quorum schema`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use quorum_gate::ExitCode;
 use quorum_schemas::{SchemaName, Value, parse, validate};
@@ -61,7 +61,7 @@ fn schema(name: &str) -> Result<SchemaName, CliError> {
     name.parse().map_err(|error: quorum_schemas::SchemasError| CliError::control(error.code(), error))
 }
 
-fn check(name: SchemaName, file: &PathBuf, ui: &mut Ui) -> Result<ExitCode, CliError> {
+fn check(name: SchemaName, file: &Path, ui: &mut Ui) -> Result<ExitCode, CliError> {
     let bytes = input::document(file)?;
     let value = if file.extension().is_some_and(|extension| extension == "toml") {
         toml_value(file, &bytes)?
@@ -87,9 +87,9 @@ fn check(name: SchemaName, file: &PathBuf, ui: &mut Ui) -> Result<ExitCode, CliE
     Ok(if violations.is_empty() { ExitCode::Accept } else { ExitCode::Reject })
 }
 
-fn toml_value(file: &PathBuf, bytes: &[u8]) -> Result<Value, CliError> {
+fn toml_value(file: &Path, bytes: &[u8]) -> Result<Value, CliError> {
     let text = std::str::from_utf8(bytes).map_err(|error| input::refused(file, "toml_not_utf8", &error))?;
-    let table: serde_json::Value =
-        toml::from_str(text).map_err(|error| input::refused(file, "toml_syntax", &error.to_string().replace('\n', " | ")))?;
+    let table: serde_json::Value = toml::from_str(text)
+        .map_err(|error| input::refused(file, "toml_syntax", &error.to_string().replace('\n', " | ")))?;
     Ok(table.into())
 }

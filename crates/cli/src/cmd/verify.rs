@@ -7,11 +7,14 @@ use serde_json::json;
 
 use super::options::{CandidateOptions, program};
 use crate::error::CliError;
+use crate::interrupt;
 use crate::ui::Ui;
 
 /// Arguments of `quorum verify`.
 #[derive(clap::Args)]
-#[command(after_help = "Exit codes: 0 evidence written, whatever it shows; 2 usage or a control file; 5 it could not run;\n6 the worker's document was refused.")]
+#[command(
+    after_help = "Exit codes: 0 evidence written, whatever it shows; 2 usage or a control file; 5 it could not run;\n6 the worker's document was refused."
+)]
 pub(crate) struct Args {
     /// The work unit that the candidate answers.
     #[arg(long, value_name = "FILE")]
@@ -25,7 +28,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     plan: PathBuf,
     /// The verifier's private key.
-    #[arg(long, value_name = "FILE", requires = "trust", required_unless_present = "unsigned", conflicts_with = "unsigned")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "trust",
+        required_unless_present = "unsigned",
+        conflicts_with = "unsigned"
+    )]
     key: Option<PathBuf>,
     /// The trust root that names the key.
     #[arg(long, value_name = "FILE")]
@@ -48,6 +57,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    interrupt::arm()?;
     let outcome = verify(&VerifyRequest {
         work_unit: args.work_unit,
         result: args.result,

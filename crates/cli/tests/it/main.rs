@@ -1,4 +1,11 @@
 //! The `quorum` binary, each test with real processes.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on shall panic, also in its helpers")]
 
+mod gate_audit;
+mod gate_git;
+mod gate_refusals;
+mod gate_small;
+mod gate_steps;
+mod gate_upstream;
 mod keys_trust;
+mod world;
