@@ -112,11 +112,7 @@ impl Process {
             std::thread::sleep(limits::POLL);
         }
         self.kill9()?;
-        Err(TestkitError::NotReady {
-            what: self.name.clone(),
-            reason: "it did not end after SIGTERM and was killed".into(),
-            log: self.log.clone(),
-        })
+        Err(self.not_ready("it did not end after SIGTERM and was killed"))
     }
 
     /// Waits until the process is stopped by a signal, as a fault point does.
@@ -125,21 +121,30 @@ impl Process {
     /// `not_ready` if it is not in time, or has ended.
     pub fn wait_stopped(&mut self) -> Result<(), TestkitError> {
         let deadline = Instant::now() + limits::READY * 3;
-        let stat = PathBuf::from(format!("/proc/{}/stat", self.pid()));
-        let mut reason = "it never stopped";
         while Instant::now() < deadline {
-            if self.ended()?.is_some() {
-                reason = "it has ended";
-                break;
-            }
-            let text = std::fs::read_to_string(&stat).unwrap_or_default();
-            // The state follows the last parenthesis, since a process name may hold any character.
-            if text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T')) {
+            if self.is_stopped()? {
                 return Ok(());
             }
             std::thread::sleep(limits::POLL);
         }
-        Err(TestkitError::NotReady { what: self.name.clone(), reason: reason.into(), log: self.log.clone() })
+        Err(self.not_ready("it never stopped"))
+    }
+
+    /// Whether the process is stopped by a signal just now.
+    ///
+    /// # Errors
+    /// `not_ready` if it has ended.
+    pub fn is_stopped(&mut self) -> Result<bool, TestkitError> {
+        if self.ended()?.is_some() {
+            return Err(self.not_ready("it has ended"));
+        }
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap_or_default();
+        // The state follows the last parenthesis, since a process name may hold any character.
+        Ok(stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T')))
+    }
+
+    fn not_ready(&self, reason: &str) -> TestkitError {
+        TestkitError::NotReady { what: self.name.clone(), reason: reason.into(), log: self.log.clone() }
     }
 }
 

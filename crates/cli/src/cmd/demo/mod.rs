@@ -125,12 +125,12 @@ async fn listen(world: &mut World, examples: &Path, ui: &mut Ui) -> Result<Vec<t
     let rows = loop {
         tokio::select! {
             biased;
-            Some(line) = said.recv() => ui.say(line),
             Some((subject, body)) = watch.next() => {
                 if let Some(line) = narrate::line(&subject, &body) {
                     ui.say(format!("  {line}"));
                 }
             }
+            Some(line) = said.recv() => ui.say(line),
             rows = &mut stories => break rows,
         }
     };

@@ -271,7 +271,13 @@ impl Teller<'_> {
         self.world.start_verifier(victim, &held).map_err(broken)?;
         let handoff = self.submit("worker-again", "good").await?;
         let process = self.world.verifier(victim).map_err(broken)?;
-        process.wait_stopped().map_err(broken)?;
+        let deadline = Instant::now() + PATIENCE;
+        while !process.is_stopped().map_err(broken)? {
+            if Instant::now() >= deadline {
+                return Err(CliError::infrastructure("no_lease", format!("{victim} never got its seat")));
+            }
+            sleep(POLL).await;
+        }
         let pid = process.pid();
         process.kill9().map_err(broken)?;
         self.say(format!("killed     {victim}, process {pid}, with -9 while it held its seat")).await;
