@@ -11,6 +11,7 @@
 //! not ours, names another such program with [`use_helper`].
 
 mod error;
+mod follow;
 mod helper;
 mod init;
 pub mod limits;

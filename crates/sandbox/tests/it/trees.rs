@@ -103,6 +103,36 @@ fn caller_entry() {
     let _ = run(&shell(&format!("setsid sleep {token} & sleep {token}"), isolation));
 }
 
+/// Without the proof of reaping nobody may say how the command ended.
+#[test]
+fn a_killed_helper_is_an_unknown_outcome() {
+    if !in_own_process("trees::a_killed_helper_is_an_unknown_outcome") {
+        return;
+    }
+    for isolation in BOTH {
+        let token = token();
+        let spec = shell(&format!("exec sleep {token}"), isolation);
+        quorum_sandbox::probe().unwrap();
+        let error = std::thread::scope(|scope| {
+            let running = scope.spawn(|| run(&spec));
+            eventually("the command starts", || alive(&token) == 1);
+            for helper in children() {
+                nix::sys::signal::kill(helper, nix::sys::signal::Signal::SIGKILL).unwrap();
+            }
+            running.join().unwrap().unwrap_err()
+        });
+        assert_eq!(error.code(), "outcome_unknown", "{isolation}: {error}");
+        eventually("the command is gone", || alive(&token) == 0);
+    }
+}
+
+fn children() -> Vec<nix::unistd::Pid> {
+    let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let text: String =
+        threads.map(|thread| std::fs::read_to_string(thread.path().join("children")).unwrap_or_default()).collect();
+    text.split_whitespace().map(|word| nix::unistd::Pid::from_raw(word.parse().unwrap())).collect()
+}
+
 #[test]
 fn no_zombie_is_left_to_the_caller() {
     if !in_own_process("trees::no_zombie_is_left_to_the_caller") {
