@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+use quorum_sandbox::Isolation;
 
 use crate::report::CheckReport;
 use crate::{CheckRequest, VerifierError, limits, run_checks};
@@ -20,9 +21,13 @@ pub const SUBCOMMAND: &str = "__checks";
 /// request on stdin and nothing else; it and everything in its process group is killed after `timeout`.
 ///
 /// # Errors
+/// [`VerifierError::KeyInReach`] when a hidden path could not be hidden from a command without isolation,
 /// [`VerifierError::ChildNotStarted`], [`VerifierError::ChildDied`], [`VerifierError::ChildTimeout`],
 /// [`VerifierError::ChildGarbage`], and what [`run_checks`] refused. None of them is a verdict.
 pub fn run_in_child(exe: &Path, request: &CheckRequest, timeout: Duration) -> Result<CheckReport, VerifierError> {
+    if request.isolation == Isolation::None && !request.hidden.is_empty() && request.plan.starts_programs() {
+        return Err(VerifierError::KeyInReach);
+    }
     let bytes = request.to_bytes();
     if bytes.len() > limits::REQUEST_BYTES {
         return Err(VerifierError::ChildNotStarted(format!("the request has {} bytes", bytes.len())));

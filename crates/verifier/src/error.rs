@@ -165,6 +165,12 @@ pub enum VerifierError {
     /// The candidate has a form that these checks cannot read.
     #[error("candidate_unusable: {0}")]
     CandidateUnusable(String),
+    /// A command without isolation could read the key.
+    #[error(
+        "key_in_reach: the plan starts programs, isolation is `none` and a key is on this machine; \
+         isolate them, or verify with --unsigned and sign in another job"
+    )]
+    KeyInReach,
     /// The check child could not be started.
     #[error("check_child_not_started: {0}")]
     ChildNotStarted(String),
@@ -217,6 +223,7 @@ impl VerifierError {
             Self::BundleDiffers { .. } => "bundle_differs",
             Self::BundleIncomplete { .. } => "bundle_incomplete",
             Self::CandidateUnusable(_) => "candidate_unusable",
+            Self::KeyInReach => "key_in_reach",
             Self::ChildNotStarted(_) => "check_child_not_started",
             Self::ChildDied { .. } => "check_child_died",
             Self::ChildTimeout(_) => "check_child_timeout",
@@ -228,7 +235,8 @@ impl VerifierError {
     /// Whether a file that the operator wrote is at fault (exit code 2); everything else is infrastructure (exit code 5).
     #[must_use]
     pub fn is_control_file(&self) -> bool {
-        self.code().starts_with("plan_") || matches!(self, Self::SelfVerification(_) | Self::HarnessUnusable { .. })
+        self.code().starts_with("plan_")
+            || matches!(self, Self::SelfVerification(_) | Self::HarnessUnusable { .. } | Self::KeyInReach)
     }
 
     pub(crate) fn io(doing: &'static str, path: &std::path::Path, error: &std::io::Error) -> Self {

@@ -100,14 +100,14 @@ struct Run {
 }
 
 pub(super) fn run(context: &Context<'_>, spec: &CommandCheck, index: usize) -> Observed {
-    let harness = match workdir::harness(context, spec.harness.as_deref()) {
+    let harness = match workdir::harness(context, index, spec.harness.as_deref()) {
         Ok(harness) => harness,
-        Err(error) => return Observed::error(&error),
+        Err(error) => return not_run(Observed::error(&error), spec),
     };
     let folder = harness.as_ref().map(|(path, _)| path.as_path());
     let run = match once(context, spec, index, "run", &context.request.candidate_root, folder) {
         Ok(run) => run,
-        Err(observed) => return *observed,
+        Err(observed) => return not_run(*observed, spec),
     };
     let end = end(run.main.end);
     let cases =
@@ -131,15 +131,18 @@ pub(super) fn run(context: &Context<'_>, spec: &CommandCheck, index: usize) -> O
     if let Some((_, digest)) = harness {
         observed = observed.fact("harness_tree", digest);
     }
-    if judgement_failed(&observed) {
+    if observed.status == CheckStatus::Failed {
         let summary = observed.summary.clone();
         observed = observed.finding("correctness", summary, None);
     }
     describe(observed, cases, spec)
 }
 
-fn judgement_failed(observed: &Observed) -> bool {
-    observed.status == CheckStatus::Failed
+/// Nothing ran, so nothing was isolated.
+fn not_run(mut observed: Observed, spec: &CommandCheck) -> Observed {
+    observed.isolation = IsolationClass::None;
+    observed.limit_ms = Some(to_ms(spec.timeout));
+    observed
 }
 
 fn describe(observed: Observed, cases: Option<Result<Vec<TestCase>, String>>, spec: &CommandCheck) -> Observed {
@@ -169,12 +172,8 @@ fn once(
     let dirs = Workdir::make(context, index, name, source).map_err(refused)?;
     let places = Places { dirs: &dirs, harness, baseline: context.request.baseline_root.as_deref() };
     let main = main_spec(context, spec, &places).map_err(refused)?;
-    let sandbox = |error: SandboxError| {
-        let mut observed = Observed::new(CheckStatus::Error, error.to_string()).fact("code", error.code());
-        observed.isolation = IsolationClass::None;
-        observed.limit_ms = Some(to_ms(spec.timeout));
-        Box::new(observed)
-    };
+    let sandbox =
+        |error: SandboxError| Box::new(Observed::new(CheckStatus::Error, error.to_string()).fact("code", error.code()));
     let (main, candidate) = match &spec.candidate_argv {
         None => (quorum_sandbox::run(&main).map_err(sandbox)?, None),
         Some(argv) => {

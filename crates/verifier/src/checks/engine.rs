@@ -41,7 +41,7 @@ struct Judged {
 }
 
 fn prepared(context: &Context<'_>, spec: &EngineCheck, index: usize) -> Result<Prepared, VerifierError> {
-    let harness = workdir::harness(context, spec.harness.as_deref())?;
+    let harness = workdir::harness(context, index, spec.harness.as_deref())?;
     let folder = harness.as_ref().map(|(path, _)| path.as_path());
     let (binary, leading_args) = find(context, spec)?;
     let descriptor = describe(context, spec, &binary, &leading_args)?;
@@ -118,7 +118,7 @@ fn judge(judged: &Judged, spec: &EngineCheck, index: usize) -> Observed {
         if let End::Exited(exit) = report.end {
             observed.exit = Some(exit);
         }
-        observed.files.extend(process_files(&nth, "", report, &[judged.name.clone()], to_ms(spec.timeout)));
+        observed.files.extend(process_files(&nth, "", report, std::slice::from_ref(&judged.name), to_ms(spec.timeout)));
     }
     if observed.status == CheckStatus::Failed {
         let summary = observed.summary.clone();
@@ -139,7 +139,7 @@ fn find(context: &Context<'_>, spec: &EngineCheck) -> Result<(PathBuf, Vec<Strin
     };
     let found = found.ok_or_else(|| missing("was not found"))?;
     let found = found.canonicalize().map_err(|error| missing(&format!("was not found: {error}")))?;
-    if found.starts_with(&context.request.candidate_root) {
+    if workdir::in_candidate(context, &found) {
         return Err(missing("lies inside the candidate"));
     }
     Ok((found, Vec::new()))

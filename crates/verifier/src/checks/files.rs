@@ -11,24 +11,32 @@ use crate::{VerifierError, tree};
 ///
 /// A named file that is missing or a symlink is the candidate's failure. A default that cannot be found is nobody's
 /// verdict, as upstream has it (reference idkmesh 3.9).
-pub(super) fn read(context: &Context<'_>, file: Option<&str>, max_bytes: u64) -> Result<(String, Vec<u8>), Observed> {
+pub(super) fn read(
+    context: &Context<'_>,
+    file: Option<&str>,
+    max_bytes: u64,
+) -> Result<(String, Vec<u8>), Box<Observed>> {
     let root = &context.request.candidate_root;
     let (name, path) = match file {
         Some(name) => {
             let missing = |error: VerifierError| {
-                Observed::new(CheckStatus::Failed, format!("the candidate has no usable file `{name}`: {error}"))
-                    .finding("correctness", format!("`{name}` is missing or not a plain file"), Some(name))
+                let summary = format!("the candidate has no usable file `{name}`: {error}");
+                let finding = format!("`{name}` is missing or not a plain file");
+                Box::new(Observed::new(CheckStatus::Failed, summary).finding("correctness", finding, Some(name)))
             };
             (name.to_owned(), tree::resolve(root, name).map_err(missing)?)
         }
-        None => default_file(context).map_err(|error| Observed::error(&error))?,
+        None => default_file(context).map_err(|error| Box::new(Observed::error(&error)))?,
     };
     match tree::read_file(&path, max_bytes) {
         Ok(Some(bytes)) => Ok((name, bytes)),
-        Ok(None) => Err(Observed::new(CheckStatus::Failed, format!("`{name}` has more than {max_bytes} bytes"))
-            .fact("file", name.as_str())
-            .finding("correctness", format!("`{name}` is larger than the plan admits"), Some(&name))),
-        Err(error) => Err(Observed::error(&error)),
+        Ok(None) => {
+            let summary = format!("`{name}` has more than {max_bytes} bytes");
+            let observed = Observed::new(CheckStatus::Failed, summary).fact("file", name.as_str());
+            let finding = format!("`{name}` is larger than the plan admits");
+            Err(Box::new(observed.finding("correctness", finding, Some(&name))))
+        }
+        Err(error) => Err(Box::new(Observed::error(&error))),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::report::CheckStatus;
 pub(super) fn run(context: &Context<'_>, required: &Value, file: Option<&str>, max_bytes: u64) -> Observed {
     let (name, bytes) = match files::read(context, file, max_bytes) {
         Ok(read) => read,
-        Err(observed) => return observed,
+        Err(observed) => return *observed,
     };
     let value = match parse(&bytes) {
         Ok(value) => value,

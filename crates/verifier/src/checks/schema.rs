@@ -18,7 +18,7 @@ pub(super) fn run(context: &Context<'_>, spec: &SchemaCheck) -> Observed {
     };
     let (name, bytes) = match files::read(context, spec.file.as_deref(), spec.max_bytes) {
         Ok(read) => read,
-        Err(observed) => return observed,
+        Err(observed) => return *observed,
     };
     let violations = match required_json::parse(&bytes) {
         Err(why) => vec![why],

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use quorum_handoff::Handoff;
 use quorum_schemas::{Digest, SchemaName, Value, parse, validate};
 
-use super::check::Check;
+use super::check::{Check, CheckSpec};
 use super::template;
 use crate::VerifierError;
 
@@ -106,6 +106,12 @@ impl BoundPlan {
     #[must_use]
     pub fn verifier_id(&self) -> &str {
         self.value.at(&["verifier", "id"]).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Whether any check starts a command or an engine.
+    #[must_use]
+    pub fn starts_programs(&self) -> bool {
+        self.checks.iter().any(|check| matches!(check.spec(), CheckSpec::Command(_) | CheckSpec::Engine(_)))
     }
 
     /// The checks, in the order of the required validators.

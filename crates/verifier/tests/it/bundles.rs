@@ -204,3 +204,27 @@ fn links_of_a_candidate_stay_inside() {
         assert_eq!(bundle::zip_dir(root.path()).is_ok(), good, "{name}");
     }
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_set_of_files_has_one_zip_and_comes_back(
+        files in proptest::collection::btree_map("[a-z]{1,3}(/[A-Zü]{1,2}){0,2}", proptest::collection::vec(0_u8.., 0..40), 0..8)
+    ) {
+        let nested = files.keys().any(|a| files.keys().any(|b| b.starts_with(&format!("{a}/"))));
+        let bytes = bundle::zip(&files).unwrap();
+        match bundle::read(&bytes) {
+            Ok(read) => proptest::prop_assert_eq!(read, files),
+            Err(_) => proptest::prop_assert!(nested),
+        }
+    }
+
+    #[test]
+    fn reading_noise_never_panics(mut noise in proptest::collection::vec(0_u8.., 0..200)) {
+        let _ = bundle::read(&noise);
+        noise.splice(0..0, *b"PK\x03\x04");
+        noise.extend(*b"PK\x05\x06\0\0\0\0\x01\0\x01\0\x2e\0\0\0\0\0\0\0\0\0");
+        let _ = bundle::read(&noise);
+    }
+}

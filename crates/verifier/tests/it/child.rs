@@ -144,3 +144,21 @@ fn a_command_sees_neither_the_hidden_key_nor_our_environment() {
         assert!(!String::from_utf8_lossy(&file.bytes).contains("secret"));
     }
 }
+
+#[test]
+fn a_command_without_isolation_is_refused_where_a_key_is() {
+    let mut world = World::new(&[("v", "test")]).with(&[("a", "1")]);
+    world.isolation = quorum_sandbox::Isolation::None;
+    let plan = "[[check]]\nid = \"v\"\nkind = \"command\"\nargv = [\"/bin/true\"]\n";
+    let outcome = world.outcome(plan);
+    assert_eq!(outcome.isolation, quorum_verifier::IsolationClass::None, "named, so it is run and said");
+    assert_eq!(outcome.exit, Some(0));
+    world.hidden = vec![world.dir.path().join("key.pem")];
+    let request = world.request(&world.intake(), plan).unwrap();
+    let error = run_in_child(&exe(), &request, Duration::from_secs(30)).unwrap_err();
+    assert_eq!(error.code(), "key_in_reach");
+    assert!(error.is_control_file());
+    // Our own code reads no key and forbids none.
+    let request = world.request(&world.intake(), INTEGRITY).unwrap();
+    run_in_child(&exe(), &request, Duration::from_secs(30)).unwrap();
+}
