@@ -85,6 +85,10 @@ pub async fn run(config: &Config, program: &Path, shutdown: impl Future<Output =
     outcome.map(drop)
 }
 
+/// Refusals of a claim after which this offer can never lead to a seat.
+const FINAL: [&str; 6] =
+    ["seat_closed", "stale_try", "deadline_passed", "handoff_decided", "unknown_seat", "not_eligible"];
+
 /// An offer that is being worked on or waits.
 struct Open {
     task: Arc<Task>,
@@ -114,9 +118,7 @@ enum Claim {
 
 impl Daemon {
     async fn serve(&mut self, mut offers: Deliveries) -> Result<std::convert::Infallible, VerifierdError> {
-        for question in self.answers.unpublished()? {
-            self.answers.publish(&self.bench.mesh, &question).await?;
-        }
+        self.publish_leftovers().await?;
         let mut tick = interval(limits::RETRY_EVERY);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut job: Option<(Question, Job)> = None;
@@ -151,6 +153,17 @@ impl Daemon {
                 }
             }
         }
+    }
+
+    /// What was signed and not published in full before: the same bytes, before anything new. An offer that comes again
+    /// tries again what fails here.
+    async fn publish_leftovers(&self) -> Result<(), VerifierdError> {
+        for question in self.answers.unpublished()? {
+            if let Err(error) = self.answers.publish(&self.bench.mesh, &question).await {
+                tracing::error!(handoff = %question.handoff, %error, "the answer is stored and not published");
+            }
+        }
+        Ok(())
     }
 
     /// Opens a delivery; returns the question if it is to be claimed.
@@ -227,13 +240,10 @@ impl Daemon {
     async fn ask(&self, task: &Task) -> Claim {
         match self.bench.lease(task, LeaseOp::Claim, None).await {
             Ok(LeaseReply::Granted { epoch, .. }) => Claim::Granted(epoch),
-            Ok(LeaseReply::Refused { code }) => match code.as_str() {
-                // Free again when its holder falls silent, or once the coordinator has caught up.
-                "seat_taken" | "holds_other_seat" | "not_offered" | "busy" | "not_ready" | "unknown_handoff" => {
-                    Claim::Wait
-                }
-                _ => Claim::Over(code),
-            },
+            Ok(LeaseReply::Refused { code }) if FINAL.contains(&code.as_str()) => Claim::Over(code),
+            // Free again when a holder falls silent, or once the coordinator has caught up. An offer that was given up
+            // would never come again, since its subject is written once.
+            Ok(LeaseReply::Refused { .. }) => Claim::Wait,
             Err(MeshError::TimedOut { .. }) => Claim::Wait,
             Err(error) => {
                 tracing::warn!(%error, "a claim without an answer");

@@ -18,6 +18,9 @@ use crate::{VerifierdError, limits};
 /// Version of the adapter in every bound plan and every result.
 pub(crate) const ADAPTER_VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// Answers of a coordinator that has just started or is in a race: they say nothing about the lease.
+const NOT_YET: [&str; 3] = ["busy", "not_ready", "unknown_handoff"];
+
 /// What a job works with.
 pub(crate) struct Bench {
     pub(crate) mesh: Mesh,
@@ -74,6 +77,9 @@ impl Bench {
                     }
                     match self.lease(task, LeaseOp::Renew, Some(epoch)).await {
                         Ok(LeaseReply::Granted { .. }) => {}
+                        Ok(LeaseReply::Refused { code }) if NOT_YET.contains(&code.as_str()) => {
+                            tracing::warn!(code, "the coordinator is not ready to renew");
+                        }
                         Ok(LeaseReply::Refused { code }) => return Err(VerifierdError::LeaseLost(code)),
                         // Unknown: the lease may well stand; its end is for the coordinator to say.
                         Err(error) => tracing::warn!(%error, "a renewal without an answer"),

@@ -93,3 +93,50 @@ async fn design_6_a_live_watch_sees_what_is_published_after_it() {
     let (subject, body) = watch.next().await.unwrap();
     assert_eq!((Place::parse(&subject).unwrap(), body.as_ref()), (place, b"decision".as_ref()));
 }
+
+#[tokio::test]
+async fn design_6_a_standing_pull_is_made_anew_when_its_consumer_is() {
+    let world = World::start().await;
+    let (coordinator, verifier) = (world.coordinator().await, world.verifier().await);
+    let provisioner = world.user(UserRole::Provisioner, "provisioner").await;
+    let mut offers = verifier.offers(VERIFIER).unwrap();
+    coordinator.publish(&place(VERIFIER, 0), &offer(0)).await.unwrap();
+    offers.next().await.unwrap().ack().await.unwrap();
+    let (sender, mut received) = tokio::sync::mpsc::unbounded_channel();
+    let reader = tokio::spawn(async move {
+        loop {
+            // Between deletion and re-creation the consumer is missing, which the daemon's caller sees as an error.
+            match offers.next().await {
+                Ok(delivery) => sender.send(delivery.stored.sequence).unwrap(),
+                Err(error) => assert_eq!(error.code(), "not_found"),
+            }
+        }
+    });
+    let consumer = "offers-acme=2fverifier=2e1";
+    let delete = format!("$JS.API.CONSUMER.DELETE.IDKMESH_OFFERS.{consumer}");
+    // The API's answer is no acknowledgement of a publication, which is all the same here.
+    provisioner.publish_unconditionally(&delete, b"").await.unwrap_err();
+    apply(&provisioner, &ProvisionPlan { verifiers: vec![VERIFIER.into()], replicas: 1 }).await.unwrap();
+    let last = coordinator.publish(&place(VERIFIER, 1), &offer(1)).await.unwrap().sequence;
+    while received.recv().await.unwrap() != last {}
+    reader.abort();
+}
+
+#[tokio::test]
+async fn anchors_4_5_a_pull_survives_a_server_that_hangs_longer_than_two_heartbeats() {
+    use nix::sys::signal::Signal;
+    let world = World::start().await;
+    let (coordinator, verifier) = (world.coordinator().await, world.verifier().await);
+    let mut offers = verifier.offers(VERIFIER).unwrap();
+    let waiting = tokio::spawn(async move { offers.next().await.map(|delivery| delivery.stored.sequence) });
+    coordinator.round_trip().await.unwrap();
+    world.server.process().signal(Signal::SIGSTOP).unwrap();
+    // The request hangs as the server does; when its five seconds are over twice, two heartbeats were missed.
+    for _ in 0..2 {
+        let outcome = coordinator.publish_unconditionally("idkmesh.v1.handoff.hangs", b"").await;
+        assert_eq!(outcome.unwrap_err().code(), "timed_out");
+    }
+    world.server.process().signal(Signal::SIGCONT).unwrap();
+    coordinator.publish(&place(VERIFIER, 0), &offer(0)).await.unwrap();
+    assert_eq!(waiting.await.unwrap().unwrap(), 1);
+}

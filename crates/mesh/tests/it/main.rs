@@ -4,6 +4,7 @@
 mod common;
 mod consume;
 mod crash;
+mod layout;
 mod lease;
 mod permissions;
 mod publish;
