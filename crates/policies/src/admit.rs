@@ -11,7 +11,7 @@ use quorum_schemas::{Digest, SchemaName, SchemaViolation, Timestamp, Value, vali
 use crate::axes::{Channel, Isolation};
 use crate::verdict::verdict;
 use crate::voices::Declared;
-use crate::{Case, Received, Refusal, RefusalCode, Verdict, limits};
+use crate::{Case, Received, Refusal, RefusalCode, RefusalKind, Verdict, limits};
 
 /// Authentic evidence, with the refusals of its weight.
 #[derive(Debug, Clone)]
@@ -150,17 +150,17 @@ pub(crate) fn admit(
     if !fact.bundle_checked {
         reading.refuse(RefusalCode::BundleMissing, "/predicate/bundle_digest", "the bundle was not there to recompute");
     }
-    if let Some(since) = authentic.signer().compromised_since.filter(|since| received_at >= *since) {
-        let message = format!("received at {received_at}, the key counts as compromised since {since}");
-        reading.refuse(RefusalCode::SignerSinceRevoked, "", message);
-    }
+    since_revoked(&mut reading, received_at);
     let listed: Vec<Refusal> = reading
         .refusals
         .iter()
         .map(|(code, (pointer, message))| refusal(digest, Some(key_id), *code, pointer, message))
         .collect();
-    if listed.iter().any(|refusal| refusal.kind == crate::RefusalKind::Authenticity) {
-        return Err(listed);
+    let (authenticity, weight): (Vec<Refusal>, Vec<Refusal>) =
+        listed.into_iter().partition(|refusal| refusal.kind == RefusalKind::Authenticity);
+    if !authenticity.is_empty() {
+        // What has no effect at all has no weight either.
+        return Err(authenticity);
     }
     Ok(Evidence {
         envelope: digest,
@@ -175,7 +175,7 @@ pub(crate) fn admit(
         declared: declared(result),
         timed_out_within_limits: timed_out_within_limits(predicate, result),
         extra_checks: extra_checks(result, case.handoff.required_validator_ids()),
-        weight: listed,
+        weight,
     })
 }
 
@@ -361,6 +361,22 @@ fn ages(
     }
 }
 
+/// Since when the key counts as compromised, what it supports has no weight. A revocation that names no such time covers
+/// everything before it: nobody knows how long the key was in other hands.
+fn since_revoked(reading: &mut Reading<'_>, received_at: Timestamp) {
+    let signer = reading.authentic.signer();
+    let message = match (signer.compromised_since, signer.revoked_at) {
+        (Some(since), _) if received_at >= since => {
+            format!("received at {received_at}, the key counts as compromised since {since}")
+        }
+        (None, Some(revoked)) => {
+            format!("the key was revoked at {revoked} without a time since when it is compromised")
+        }
+        _ => return,
+    };
+    reading.refuse(RefusalCode::SignerSinceRevoked, "", message);
+}
+
 fn declared(result: &Value) -> Declared {
     let says = |name: &str| result.at(&["independence", name]).and_then(Value::as_bool);
     Declared {
@@ -391,4 +407,31 @@ fn timed_out_within_limits(predicate: &Value, result: &Value) -> bool {
             (Some(baseline), Some(limit)) => baseline < limit,
             _ => false,
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_has_the_refusal_of_design_section_5() {
+        let expected = |rule: Rule| match rule {
+            Rule::V1 => Some("schema_invalid"),
+            Rule::P4 | Rule::P6 | Rule::V5 => Some("wrong_manifest"),
+            Rule::P5 | Rule::P7 | Rule::V6 | Rule::V7 => Some("wrong_work_unit"),
+            Rule::V9 => Some("incomplete_checks"),
+            Rule::P8 | Rule::P9 | Rule::V8 | Rule::V11 | Rule::V14 | Rule::V15 | Rule::V16 | Rule::RepeatedCheck => {
+                Some("inconsistent")
+            }
+            Rule::P10 | Rule::V13 => Some("self_verification"),
+            Rule::V12 => Some("not_independent"),
+            Rule::P1 | Rule::P2 | Rule::P3 | Rule::V3 | Rule::V4 | Rule::V10 => None,
+        };
+        for rule in Rule::ALL {
+            assert_eq!(rule_code(*rule, "/work_unit_id").map(RefusalCode::as_str), expected(*rule), "{rule}");
+        }
+        for rule in [Rule::P5, Rule::V6] {
+            assert_eq!(rule_code(rule, "/attempt"), Some(RefusalCode::WrongManifest), "{rule}");
+        }
+    }
 }

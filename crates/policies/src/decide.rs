@@ -292,10 +292,10 @@ fn fold(evidence: &[Evidence], equivocates: bool) -> Standing {
     let any = |verdict| evidence.iter().any(|evidence| evidence.verdict == verdict);
     if any(Verdict::Rejects) {
         Standing::Objector
-    } else if equivocates {
-        Standing::Equivocates
     } else if evidence.iter().any(Evidence::admitted_support) {
         Standing::Voice
+    } else if equivocates {
+        Standing::Equivocates
     } else if any(Verdict::Supports) {
         Standing::RefusedSupport
     } else if any(Verdict::Abstains) {

@@ -298,9 +298,29 @@ pub(crate) fn generate(seed: u64) -> PlainCase {
         envelopes: Vec::new(),
         noise: 0,
     };
+    if chance.percent(14) {
+        return staged_bridge(chance, case);
+    }
     seats(chance, &mut case, &answering);
     for key in answering {
         answers(chance, &mut case, key, mood);
+    }
+    case
+}
+
+/// Three supporters of which the second shares something with both others, and perhaps a fourth key that says anything.
+fn staged_bridge(chance: &mut Chance, mut case: PlainCase) -> PlainCase {
+    case.panel_closed = true;
+    while !["operator", "host"].iter().all(|axis| case.policy.independent_on.contains(axis))
+        || case.policy.max_age < 3600
+    {
+        case.policy = policy_of(chance.next() % POLICIES);
+    }
+    case.panel = case.policy.panel;
+    let first = chance.pick(&[0, 4]);
+    case.envelopes = (first..first + 3).map(|key| PlainEnvelope { key, ..support() }).collect();
+    if chance.percent(50) {
+        answers(chance, &mut case, (first + 3) % POOL, Mood::Mixed);
     }
     case
 }
@@ -416,10 +436,9 @@ fn seats(chance: &mut Chance, case: &mut PlainCase, keys: &[usize]) {
         let open = chance.percent(if waits { 20 } else { 3 });
         case.seats.insert(seat, PlainSeat { holder, try_no, epoch: u64::from(try_no), open });
     }
-    if case.seats.len() > case.panel as usize {
-        // Keys beyond the panel would hold no seat: widen the panel so that most keys can answer.
-        case.panel = u32::try_from(case.seats.keys().max().map_or(0, |seat| seat + 1)).expect("small");
-    }
+    // Every seat stands in the panel: who holds none beyond it could never answer.
+    let seats = case.seats.keys().max().map_or(0, |seat| seat + 1);
+    case.panel = case.panel.max(seats);
 }
 
 /// What one key says: usually one answer, sometimes none, two different ones, the same twice or one with a fault.

@@ -273,25 +273,35 @@ fn law_6_equivocation_never_supports_and_is_named_and_duplicates_are_one() {
             decision.refusals.iter().any(|refusal| refusal.envelope == *digest && refusal.code == code)
         };
         let mut spoke = false;
-        for ((key, ..), answers) in said {
+        let supports_at: Vec<(usize, (u32, u32))> = said
+            .iter()
+            .filter(|(_, answers)| answers.values().all(|verdict| *verdict == "supports"))
+            .map(|((key, seat, try_no), _)| (*key, (*seat, *try_no)))
+            .collect();
+        for ((key, seat, try_no), answers) in said {
+            let place = (seat, try_no);
             let verdicts: BTreeSet<&str> = answers.values().copied().collect();
             for verdict in &verdicts {
                 let same = answers.iter().filter(|(_, said)| *said == verdict).map(|(digest, _)| digest);
-                for (place, digest) in same.enumerate() {
-                    spoke |= place > 0;
-                    ensure(refused(digest, RefusalCode::Duplicate) == (place > 0), || {
-                        format!("{digest} of key {key} is number {place} with verdict {verdict}")
+                for (number, digest) in same.enumerate() {
+                    spoke |= number > 0;
+                    ensure(refused(digest, RefusalCode::Duplicate) == (number > 0), || {
+                        format!("{digest} of key {key} is number {number} with verdict {verdict}")
                     })?;
                 }
             }
             if verdicts.len() > 1 {
                 spoke = true;
                 let standing = heard_as(decision, key_id(key));
-                let wanted = if verdicts.contains("rejects") { Standing::Objector } else { Standing::Equivocates };
-                let rejects_elsewhere = standing == Some(Standing::Objector);
-                ensure(standing == Some(wanted) || rejects_elsewhere, || {
-                    format!("key {key} said {verdicts:?} and is {standing:?}")
-                })?;
+                let elsewhere = supports_at.iter().any(|(other, at)| *other == key && *at != place);
+                let fits = match standing {
+                    Some(Standing::Objector) => true,
+                    Some(Standing::Equivocates) => !verdicts.contains("rejects"),
+                    // Another try of the same key may support; this one never does.
+                    Some(_) => !verdicts.contains("rejects") && elsewhere,
+                    None => false,
+                };
+                ensure(fits, || format!("key {key} said {verdicts:?} and is {standing:?}"))?;
                 let named = answers.keys().filter(|digest| refused(digest, RefusalCode::Equivocation)).count();
                 ensure(named == verdicts.len(), || format!("{named} of {} are named", verdicts.len()))?;
             }

@@ -1,5 +1,6 @@
 //! Integration tests of the policy engine.
 
+mod agreement;
 mod build;
 mod cases;
 mod distribution;
@@ -7,4 +8,5 @@ mod files;
 mod laws;
 mod mutations;
 mod refusals;
+mod second;
 mod table;

@@ -25,7 +25,11 @@ pub(crate) fn recommend<D: Ord>(case: &PlainCase, digests: &[D]) -> &'static str
         if said.iter().any(|(_, envelope)| verdict(envelope) == "rejects") {
             objectors.insert(*key);
         }
-        if said.iter().any(|(_, envelope)| exhausted(envelope)) {
+        // A duplicate has no effect: of the same verdict the lowest digest stands.
+        let stands = |digest: &D, envelope: &PlainEnvelope| {
+            !said.iter().any(|(lower, other)| *lower < digest && verdict(other) == verdict(envelope))
+        };
+        if said.iter().any(|(digest, envelope)| exhausted(envelope) && stands(digest, envelope)) {
             timed_out.insert(*key);
         }
         if !equivocates && verdict(standing) == "supports" && has_weight(case, standing) {
@@ -48,7 +52,7 @@ pub(crate) fn recommend<D: Ord>(case: &PlainCase, digests: &[D]) -> &'static str
             .enumerate()
             .all(|(at, a)| members[..at].iter().all(|b| !shares(case, attributes(a), attributes(b))))
     };
-    let s =
+    let s: u64 =
         (0..1_u32 << strangers.len()).filter(|set| independent(*set)).map(u32::count_ones).max().unwrap_or(0).into();
     let o = objectors.len() as u64;
     let a = heard.iter().filter(|key| !objectors.contains(*key) && !supporters.contains_key(*key)).count() as u64;
