@@ -149,3 +149,22 @@ fn a_draft_of_a_root_cannot_be_signed_under_the_same_version() {
     draft.next_version(time(DAY), time(2 * DAY));
     assert_eq!(draft.version(), 2, "next_version counts from the root");
 }
+
+/// A signature that nobody can check has no place in a successor, whatever it says.
+#[test]
+fn a_successor_with_a_signature_of_a_stranger_is_refused() {
+    use base64::Engine as _;
+    let first = trust();
+    let good = sign_draft(&next(&first), &[1]).unwrap();
+    let mut file: serde_json::Value = serde_json::from_slice(&good).unwrap();
+    let payload = base64::engine::general_purpose::STANDARD.decode(file["payload"].as_str().unwrap()).unwrap();
+    let strange = quorum_attest::sign(quorum_attest::TRUST_PAYLOAD_TYPE, &payload, &key(9));
+    let strange: serde_json::Value = serde_json::from_slice(&strange).unwrap();
+    let signatures = file["signatures"].as_array_mut().unwrap();
+    signatures.push(strange["signatures"][0].clone());
+    signatures.sort_by_key(|signed| signed["keyid"].to_string());
+    let both = quorum_schemas::c1(&quorum_schemas::Value::from_serde(file));
+    assert_eq!(code(first.accept_successor(&good)), "accepted");
+    assert!(TrustRoot::load(&both).is_ok(), "alone it may be of an older root");
+    assert_eq!(code(first.accept_successor(&both)), "unknown_signer");
+}
