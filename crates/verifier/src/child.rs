@@ -22,11 +22,15 @@ pub const SUBCOMMAND: &str = "__checks";
 ///
 /// # Errors
 /// [`VerifierError::KeyInReach`] when a hidden path could not be hidden from a command without isolation,
-/// [`VerifierError::ChildNotStarted`], [`VerifierError::ChildDied`], [`VerifierError::ChildTimeout`],
+/// [`VerifierError::HarnessUnusable`], [`VerifierError::ChildNotStarted`], [`VerifierError::ChildDied`], [`VerifierError::ChildTimeout`],
 /// [`VerifierError::ChildGarbage`], and what [`run_checks`] refused. None of them is a verdict.
 pub fn run_in_child(exe: &Path, request: &CheckRequest, timeout: Duration) -> Result<CheckReport, VerifierError> {
     if request.isolation == Isolation::None && !request.hidden.is_empty() && request.plan.starts_programs() {
         return Err(VerifierError::KeyInReach);
+    }
+    for check in request.plan.checks() {
+        // The operator's slip is told before anything runs.
+        request.harness_of(check)?;
     }
     let bytes = request.to_bytes();
     if bytes.len() > limits::REQUEST_BYTES {

@@ -15,7 +15,7 @@ pub fn matches(pattern: &str, path: &str) -> bool {
     segments_match(&segments, &path)
 }
 
-/// Whether a forbidden pattern covers `path`: like [`matches`], and a subtree also covers its own root, so that no file or
+/// Whether a forbidden pattern covers `path`: like [`matches()`], and a subtree also covers its own root, so that no file or
 /// symlink can take the place of a forbidden directory.
 #[must_use]
 pub fn forbids(pattern: &str, path: &str) -> bool {

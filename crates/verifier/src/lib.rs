@@ -1,6 +1,6 @@
 //! Verifier-owned plans, checks, evidence and bundles: a library that knows no mesh and holds no key.
 //!
-//! A [`PlanFile`] is bound to a handoff, its checks run in a child process ([`run_in_child`]), and [`assemble`] makes of
+//! A [`PlanFile`] is bound to a handoff, its checks run in a child process ([`run_in_child`]), and [`assemble()`] makes of
 //! their report one unsigned statement and one bundle.
 
 mod assemble;

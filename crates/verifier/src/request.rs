@@ -1,12 +1,12 @@
 //! What the check child is asked: documents without the worker's words, and places on this machine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use quorum_handoff::{Handoff, ManifestBinding, WorkUnit};
 use quorum_sandbox::Isolation;
 use quorum_schemas::{Object, Value, c1, limits::Limits, parse_with};
 
-use crate::{BoundPlan, VerifierError, limits};
+use crate::{BoundPlan, Check, VerifierError, limits};
 
 /// One request to the check child. It has no room for a key, a manifest's status or its logs.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,6 +95,43 @@ impl CheckRequest {
             exe: path("exe", need("exe")?)?,
             head_commit: value.get("head_commit").map(|value| raw("head_commit", value)).transpose()?,
         })
+    }
+}
+
+impl CheckRequest {
+    /// The harness folder of a check, canonical.
+    ///
+    /// # Errors
+    /// [`VerifierError::HarnessUnusable`] when it is not a directory outside the candidate.
+    pub(crate) fn harness_of(&self, check: &Check) -> Result<Option<PathBuf>, VerifierError> {
+        let Some(name) = check.harness() else { return Ok(None) };
+        let refuse =
+            |why: String| VerifierError::HarnessUnusable { check: check.id().to_owned(), path: name.to_owned(), why };
+        let path = self.beside_plan(name).ok_or_else(|| refuse("a relative path needs the plan's folder".into()))?;
+        let path = path.canonicalize().map_err(|error| refuse(error.to_string()))?;
+        if !path.is_dir() {
+            return Err(refuse("is not a directory".into()));
+        }
+        if self.overlaps_candidate(&path) {
+            return Err(refuse("must lie outside the candidate".into()));
+        }
+        Ok(Some(path))
+    }
+
+    /// A path of the plan, from the plan's own folder.
+    pub(crate) fn beside_plan(&self, name: &str) -> Option<PathBuf> {
+        let path = Path::new(name);
+        match (&self.plan_dir, path.is_absolute()) {
+            (_, true) => Some(path.to_owned()),
+            (Some(dir), false) => Some(dir.join(path)),
+            (None, false) => None,
+        }
+    }
+
+    /// Whether a canonical path lies in the candidate, or the candidate in it.
+    pub(crate) fn overlaps_candidate(&self, path: &Path) -> bool {
+        let root = self.candidate_root.canonicalize().unwrap_or_else(|_| self.candidate_root.clone());
+        path.starts_with(&root) || root.starts_with(path)
     }
 }
 

@@ -100,7 +100,7 @@ struct Run {
 }
 
 pub(super) fn run(context: &Context<'_>, spec: &CommandCheck, index: usize) -> Observed {
-    let harness = match workdir::harness(context, index, spec.harness.as_deref()) {
+    let harness = match workdir::harness(context, index) {
         Ok(harness) => harness,
         Err(error) => return not_run(Observed::error(&error), spec),
     };

@@ -41,7 +41,7 @@ struct Judged {
 }
 
 fn prepared(context: &Context<'_>, spec: &EngineCheck, index: usize) -> Result<Prepared, VerifierError> {
-    let harness = workdir::harness(context, index, spec.harness.as_deref())?;
+    let harness = workdir::harness(context, index)?;
     let folder = harness.as_ref().map(|(path, _)| path.as_path());
     let (binary, leading_args) = find(context, spec)?;
     let descriptor = describe(context, spec, &binary, &leading_args)?;
@@ -133,13 +133,13 @@ fn find(context: &Context<'_>, spec: &EngineCheck) -> Result<(PathBuf, Vec<Strin
     }
     let missing = |why: &str| VerifierError::CandidateUnusable(format!("the engine `{}` {why}", spec.engine));
     let found = if spec.engine.contains('/') {
-        workdir::beside_plan(context, &spec.engine)
+        context.request.beside_plan(&spec.engine)
     } else {
         spec.path.split(':').map(|folder| Path::new(folder).join(&spec.engine)).find(|path| path.is_file())
     };
     let found = found.ok_or_else(|| missing("was not found"))?;
     let found = found.canonicalize().map_err(|error| missing(&format!("was not found: {error}")))?;
-    if workdir::in_candidate(context, &found) {
+    if context.request.overlaps_candidate(&found) {
         return Err(missing("lies inside the candidate"));
     }
     Ok((found, Vec::new()))

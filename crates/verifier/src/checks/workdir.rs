@@ -71,33 +71,9 @@ fn copy(source: &Path, dest: &Path) -> Result<(), VerifierError> {
 pub(super) fn harness(
     context: &Context<'_>,
     index: usize,
-    harness: Option<&str>,
 ) -> Result<Option<(PathBuf, quorum_schemas::Digest)>, VerifierError> {
-    let Some(name) = harness else { return Ok(None) };
-    let check = context.request.plan.checks().get(index).map(|check| check.id().to_owned()).unwrap_or_default();
-    let refuse = |why: String| VerifierError::HarnessUnusable { check: check.clone(), path: name.to_owned(), why };
-    let path = beside_plan(context, name).ok_or_else(|| refuse("a relative path needs the plan's folder".into()))?;
-    let path = fs::canonicalize(&path).map_err(|error| refuse(error.to_string()))?;
-    if in_candidate(context, &path) || !path.is_dir() {
-        return Err(refuse("must be a directory outside the candidate".into()));
-    }
+    let Some(check) = context.request.plan.checks().get(index) else { return Ok(None) };
+    let Some(path) = context.request.harness_of(check)? else { return Ok(None) };
     let digest = tree::candidate_tree(&path)?;
     Ok(Some((path, digest)))
-}
-
-/// Whether a canonical path lies in the candidate, or the candidate in it.
-pub(super) fn in_candidate(context: &Context<'_>, path: &Path) -> bool {
-    let root = &context.request.candidate_root;
-    let root = root.canonicalize().unwrap_or_else(|_| root.clone());
-    path.starts_with(&root) || root.starts_with(path)
-}
-
-/// A path of the plan, from the plan's own folder.
-pub(super) fn beside_plan(context: &Context<'_>, name: &str) -> Option<PathBuf> {
-    let path = Path::new(name);
-    match (&context.request.plan_dir, path.is_absolute()) {
-        (_, true) => Some(path.to_owned()),
-        (Some(dir), false) => Some(dir.join(path)),
-        (None, false) => None,
-    }
 }

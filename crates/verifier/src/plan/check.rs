@@ -198,6 +198,16 @@ impl Check {
         }
     }
 
+    /// The verifier's own folder that it names, as it stands.
+    #[must_use]
+    pub fn harness(&self) -> Option<&str> {
+        match &self.spec {
+            CheckSpec::Command(command) => command.harness.as_deref(),
+            CheckSpec::Engine(engine) => engine.harness.as_deref(),
+            _ => None,
+        }
+    }
+
     /// The channel of its result.
     #[must_use]
     pub fn channel(&self) -> Channel {

@@ -1,11 +1,11 @@
 //! Statements and bundles of answers.
 
-use quorum_attest::{PredicateType, Statement};
+use quorum_attest::{Entry, PredicateType, Role, SigningKey, Statement};
 use quorum_handoff::check_result;
-use quorum_schemas::{Digest, SchemaName, Value, c1, validate};
-use quorum_verifier::{Answer, CheckReport, CheckStatus, bundle};
+use quorum_schemas::{Digest, SchemaName, Timestamp, Value, c1, validate};
+use quorum_verifier::{Answer, CheckReport, CheckStatus, VerifierIdentity, bundle};
 
-use crate::world::{World, answer_of};
+use crate::world::{World, answer_by, answer_of};
 
 const PLAN: &str = "[[check]]\nid = \"a\"\nkind = \"artifact_integrity\"\n[[check]]\nid = \"b\"\nkind = \"scope\"\nallowed_files = [\"answer.json\"]\n";
 
@@ -129,13 +129,39 @@ fn a_required_type_of_evidence_that_is_missing_is_no_support() {
 
 #[test]
 fn independence_is_what_the_trust_root_says() {
-    let answer = folded(|_| {});
-    let independence = answer.predicate.at(&["result", "independence"]).unwrap();
-    assert_eq!(independence.get("independent_from_worker"), Some(&true.into()));
-    assert_eq!(text(independence, &["worker_id_observed"]), "worker-1");
-    // Unknown on both sides is shared.
-    assert_eq!(independence.get("shared_model_family"), Some(&true.into()));
-    assert_eq!(independence.get("shared_runtime"), Some(&true.into()));
+    let world = world();
+    let intake = world.intake();
+    let request = world.request(&intake, PLAN).unwrap();
+    let report = world.report_of(&intake, PLAN);
+    let entry = |role, id: &str, seed: u8, attributes: &[(&str, &str)]| {
+        let key = SigningKey::from_seed(&[seed; 32]).public();
+        let entry = Entry::new(role, id, key, Timestamp::from_micros(0), Timestamp::from_micros(1));
+        attributes.iter().fold(entry, |entry, (axis, value)| entry.with_attribute(*axis, *value))
+    };
+    let (a, b): (&[_], &[_]) = (&[("model_family", "a"), ("runtime", "x")], &[("model_family", "b"), ("runtime", "x")]);
+    for (name, verifier, worker, expected) in [
+        ("both unknown", None, None, Some((true, true))),
+        ("one known", Some((2, a)), None, Some((false, false))),
+        ("both known", Some((2, a)), Some((3, b)), Some((false, true))),
+        ("without attributes", Some((2, &[] as &[_])), Some((3, &[] as &[_])), Some((true, true))),
+        // V12: our own result would say that it is not independent, and the work unit wants it to be.
+        ("one key", Some((2, a)), Some((2, b)), None),
+    ] {
+        let verifier = verifier.map(|(seed, attributes)| entry(Role::Verifier, "acme-verifier-1", seed, attributes));
+        let worker = worker.map(|(seed, attributes)| entry(Role::Worker, "worker-1", seed, attributes));
+        let identity = VerifierIdentity::of("acme-verifier-1", verifier.as_ref(), worker.as_ref());
+        let answer = answer_by(&identity, &intake, &request, &report);
+        let Some((model, runtime)) = expected else {
+            assert_eq!(answer.unwrap_err().code(), "own_result_invalid", "{name}");
+            continue;
+        };
+        let answer = answer.unwrap();
+        let independence = answer.predicate.at(&["result", "independence"]).unwrap();
+        assert_eq!(independence.get("independent_from_worker"), Some(&true.into()), "{name}");
+        assert_eq!(independence.get("shared_model_family"), Some(&model.into()), "{name}");
+        assert_eq!(independence.get("shared_runtime"), Some(&runtime.into()), "{name}");
+        assert_eq!(text(independence, &["worker_id_observed"]), "worker-1");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use quorum_verifier::{CaseStatus, Channel, CheckStatus, CommandEnd, IsolationClass, TestCase, judge_command};
 
-use crate::world::{World, write};
+use crate::world::{World, exe, write};
 
 fn world() -> World {
     World::new(&[("v", "test")]).with(&[("a", "1")])
@@ -150,8 +150,13 @@ fn a_harness_is_the_verifiers_and_read_only() {
     assert!(outcome.diagnostics.unwrap().contains("harness_tree"));
     assert!(!world.plan_dir().join("tests/new").exists());
     let inside = plan.replace("\"tests\"", &format!("{:?}", world.candidate()));
-    assert_eq!(world.outcome(&inside).status, CheckStatus::Error, "a harness inside the candidate");
-    assert_eq!(world.outcome(&plan.replace("\"tests\"", "\"absent\"")).status, CheckStatus::Error);
+    let intake = world.intake();
+    for plan in [inside, plan.replace("\"tests\"", "\"absent\""), plan.replace("\"tests\"", "\"..\"")] {
+        let request = world.request(&intake, &plan).unwrap();
+        let error = quorum_verifier::run_in_child(&exe(), &request, std::time::Duration::from_secs(30)).unwrap_err();
+        assert_eq!(error.code(), "harness_unusable", "{plan}");
+        assert!(error.is_control_file());
+    }
 }
 
 #[test]

@@ -199,13 +199,22 @@ pub(crate) fn answer_of(
     request: &CheckRequest,
     report: &CheckReport,
 ) -> Result<Answer, VerifierError> {
+    answer_by(&VerifierIdentity::of("acme-verifier-1", None, None), intake, request, report)
+}
+
+pub(crate) fn answer_by(
+    identity: &VerifierIdentity,
+    intake: &Intake,
+    request: &CheckRequest,
+    report: &CheckReport,
+) -> Result<Answer, VerifierError> {
     assemble(&Assembly {
         report,
         handoff: &intake.handoff,
         binding: &intake.binding,
         work_unit: &intake.work_unit,
         plan: &request.plan,
-        identity: &VerifierIdentity::of("acme-verifier-1", None, None),
+        identity,
         place: SeatTry::OFF_THE_MESH,
         started_at: Timestamp::from_micros(1_000_000),
         finished_at: Timestamp::from_micros(2_000_000),
