@@ -238,3 +238,27 @@ fn an_engine_is_judged_through_its_envelope() {
     let absent = "[[check]]\nid = \"v\"\nkind = \"engine\"\nengine = \"no-such-engine\"\n";
     assert_eq!(world.outcome(absent).status, CheckStatus::Error);
 }
+
+#[test]
+fn a_flood_in_every_check_still_fits_one_bundle() {
+    let ids: Vec<String> = (0..16).map(|nth| format!("v{nth}")).collect();
+    let validators: Vec<(&str, &str)> = ids.iter().map(|id| (id.as_str(), "test")).collect();
+    let world = World::new(&validators).with(&[("a", "1")]);
+    let plan: String = ids
+        .iter()
+        .map(|id| {
+            format!(
+                "[[check]]\nid = \"{id}\"\nkind = \"command\"\nargv = [\"/bin/sh\", \"-c\", \"head -c 1000000 /dev/zero\"]\n"
+            )
+        })
+        .collect();
+    let answer = world.answer(&plan);
+    assert_eq!(answer.verdict(), "supports");
+    assert!(answer.bundle.bytes.len() < 16 << 20, "{}", answer.bundle.bytes.len());
+    quorum_verifier::bundle::check(&answer.bundle.bytes, &answer.predicate).unwrap();
+    let files = quorum_verifier::bundle::read(&answer.bundle.bytes).unwrap();
+    assert_eq!(files["logs/01.stdout.txt"].len(), 1_000_000);
+    assert_eq!(files["logs/16.stdout.txt"].len(), 16 << 10, "the last ones are cut");
+    let text = String::from_utf8(answer.statement).unwrap();
+    assert!(text.contains("stdout of check 16 [cut]"));
+}
