@@ -86,7 +86,8 @@ pub(crate) struct PlainVerifier {
     pub(crate) retired_at: Option<i64>,
     /// Received at or after this: `key_revoked`.
     pub(crate) revoked_at: Option<i64>,
-    /// Received at or after this (and before `revoked_at`): `signer_since_revoked`.
+    /// Received at or after this (and before `revoked_at`): `signer_since_revoked`. Where this is absent and `revoked_at`
+    /// is not, everything received before the revocation is.
     pub(crate) compromised_since: Option<i64>,
 }
 
@@ -254,12 +255,15 @@ pub(crate) fn world_of(index: u64) -> (PlainWorker, BTreeMap<usize, PlainVerifie
         let neighbour = verifiers.get_mut(&chance.below(POOL)).expect("a key of the pool");
         neighbours(chance, &worker, neighbour);
     }
-    let times =
-        [(Some(300), None, None), (None, Some(300), None), (None, Some(400), Some(100)), (None, None, Some(170))];
-    if index % 3 != 0 {
-        let marked = verifiers.get_mut(&(3 + 4 * chance.below(2))).expect("a key of the pool");
-        (marked.retired_at, marked.revoked_at, marked.compromised_since) = times[chance.below(4)];
-    }
+    let marked = verifiers.get_mut(&(3 + 4 * chance.below(2))).expect("a key of the pool");
+    (marked.retired_at, marked.revoked_at, marked.compromised_since) = match index % 6 {
+        0 => (None, None, None),
+        1 => (Some(170), None, None),
+        2 => (None, Some(170), None),
+        3 => (None, Some(400), Some(100)),
+        4 => (None, None, Some(170)),
+        _ => (None, Some(400), None),
+    };
     worker.authenticated = index % 5 != 4;
     (worker, verifiers)
 }
@@ -426,7 +430,7 @@ fn seats(chance: &mut Chance, case: &mut PlainCase, keys: &[usize]) {
     if case.panel_closed {
         return;
     }
-    let waits = chance.percent(30);
+    let waits = chance.percent(42);
     for seat in 0..case.panel.max(u32::try_from(keys.len()).expect("small")) {
         if seat < case.panel && chance.percent(if waits { 30 } else { 4 }) {
             continue;
@@ -454,7 +458,7 @@ fn answers(chance: &mut Chance, case: &mut PlainCase, key: usize, mood: Mood) {
         _ => (u32::try_from(chance.below(4)).expect("small"), 1, chance.next() % 3),
     };
     let said = answer(chance, case, (key, seat, try_no, epoch), mood);
-    if chance.percent(7) {
+    if chance.percent(9) {
         let mut other = answer(chance, case, (key, seat, try_no, epoch), Mood::Mixed);
         other.wording = 1;
         case.envelopes.push(other);
