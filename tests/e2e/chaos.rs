@@ -136,7 +136,7 @@ fn work_unit(number: usize) -> Value {
 
 fn manifest(unit: &WorkUnit, candidate: &[u8]) -> Value {
     let reference = json!({"schema_version": "0.1", "type": "artifact_bundle", "locator": "candidate.zip",
-        "digest": Digest::of(candidate)});
+        "digest": Digest::of(candidate), "media_type": "application/zip"});
     let at: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
     let input = C6Manifest {
         id: format!("result/{}", unit.id().replace('/', "-")),

@@ -77,10 +77,12 @@ fn a_changed_example_changes_its_row() {
     let folder = tempfile::tempdir().unwrap();
     let changed = folder.path().join("examples");
     copy(&examples(), &changed);
-    std::fs::copy(changed.join("wrong/answer.json"), changed.join("good/answer.json")).unwrap();
+    std::fs::write(changed.join("good/answer.json"), r#"{"schema_version": "0.1", "answer": 43, "status": "ready"}"#).unwrap();
     let output = demo(&[Path::new("--examples"), &changed]);
     let rows = rows(&output);
     assert_eq!(rows[0], ("good candidate".into(), "reject_candidate".into(), "same".into()));
+    let again = rows.last().unwrap();
+    assert!(again.1.starts_with("refused: candidate_rejected"), "what was rejected once is not looked at again: {again:?}");
     assert_eq!(output.status.code(), Some(1), "a row that ends otherwise than it should is no success");
 }
 

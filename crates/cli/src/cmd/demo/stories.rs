@@ -50,9 +50,18 @@ struct Teller<'a> {
     program: PathBuf,
 }
 
+/// A manifest on its way.
+#[derive(Clone, Copy)]
+struct Submitted {
+    handoff: Digest,
+    /// Of the manifest's envelope.
+    envelope: Digest,
+}
+
 /// What one decision rests on.
 struct Told {
     handoff: Digest,
+    /// The recommendation, or `refused: CODE` where the coordinator took no handoff.
     recommendation: String,
     /// Who said what: (key id, verdict).
     verdicts: BTreeSet<(String, String)>,
@@ -88,16 +97,19 @@ impl Teller<'_> {
         self.quorum(&["submit", "--nats", &self.world.server.url()], &paths).await.map(drop)
     }
 
-    /// Builds, signs and submits a manifest for a candidate, as the worker; returns the handoff that follows from it.
-    async fn submit(&self, worker: &str, candidate: &str) -> Result<Digest, CliError> {
+    /// Builds, signs and submits a manifest for a candidate, as the worker.
+    async fn submit(&self, worker: &str, candidate: &str) -> Result<Submitted, CliError> {
         let result = self.manifest(worker, candidate).await?;
         let credentials = self.world.credentials(UserRole::Worker, worker);
         let candidate = self.examples.join(candidate);
         let paths = [("--result", &*result), ("--candidate", &*candidate), ("--credentials", &*credentials)];
         let printed = self.quorum(&["submit", "--json", "--nats", &self.world.server.url()], &paths).await?;
         let answer = quorum_schemas::parse(&printed).map_err(|error| failed(&["submit"], &error))?;
-        let handoff = answer.get("handoff").and_then(Value::as_str).and_then(|text| text.parse().ok());
-        handoff.ok_or_else(|| failed(&["submit"], &"it named no handoff"))
+        let digest = |key: &str| answer.get(key).and_then(Value::as_str).and_then(|text| text.parse().ok());
+        match (digest("handoff"), digest("digest")) {
+            (Some(handoff), Some(envelope)) => Ok(Submitted { handoff, envelope }),
+            _ => Err(failed(&["submit"], &"it named no handoff")),
+        }
     }
 
     async fn manifest(&self, worker: &str, candidate: &str) -> Result<PathBuf, CliError> {
@@ -122,19 +134,32 @@ impl Teller<'_> {
         expected: &'static str,
     ) -> Result<(Row, Told), CliError> {
         self.say(format!("story      {story}")).await;
-        let handoff = self.submit(worker, candidate).await?;
-        let told = self.read_back(handoff).await?;
+        let submitted = self.submit(worker, candidate).await?;
+        let told = self.read_back(submitted).await?;
         let row = Row {
             story,
             expected,
             found: told.recommendation.clone(),
             because: verdicts(&told),
-            audit: self.audited(handoff, candidate).await?,
+            audit: self.audited(&told, candidate).await?,
         };
         Ok((row, told))
     }
 
-    async fn read_back(&self, handoff: Digest) -> Result<Told, CliError> {
+    /// Waits for the decision, or for the refusal of the manifest.
+    async fn read_back(&self, submitted: Submitted) -> Result<Told, CliError> {
+        let handoff = submitted.handoff;
+        let refused = async {
+            let code = self.refusal(submitted.envelope).await?.code;
+            Ok(Told { handoff, recommendation: format!("refused: {code}"), verdicts: BTreeSet::new() })
+        };
+        tokio::select! {
+            told = self.decision(handoff) => told,
+            told = refused => told,
+        }
+    }
+
+    async fn decision(&self, handoff: Digest) -> Result<Told, CliError> {
         let (_, decision) = self.world.decision(handoff, 1, PATIENCE).await.map_err(broken)?;
         let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or("?").to_owned();
         let heard = decision.get("heard").and_then(Value::as_array).unwrap_or_default();
@@ -149,12 +174,15 @@ impl Teller<'_> {
     }
 
     /// Exports the record of a decision and audits it against the trust root that we know.
-    async fn audited(&self, handoff: Digest, name: &str) -> Result<String, CliError> {
+    async fn audited(&self, told: &Told, name: &str) -> Result<String, CliError> {
+        if told.recommendation.starts_with("refused") {
+            return Ok("-".to_owned());
+        }
         let records = self.world.dir().join("records");
         let unwritable = |source| CliError::Write { path: records.clone(), source };
         std::fs::create_dir_all(&records).map_err(unwritable)?;
         let directory = records.join(name);
-        export(&self.auditor, handoff, &directory)
+        export(&self.auditor, told.handoff, &directory)
             .await
             .map_err(|error| CliError::infrastructure(error.code(), error))?;
         Ok(match audit(&directory, Some(&self.world.dir().join("trust.json")))? {
@@ -197,9 +225,7 @@ impl Teller<'_> {
     async fn refusal(&self, digest: Digest) -> Result<AuditRecord, CliError> {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            let stored = self.auditor.scan(StreamName::Audit, None, 1).await.map_err(submit::broken)?;
-            let records = stored.iter().filter_map(|stored| AuditRecord::parse(&stored.body).ok());
-            if let Some(record) = records.into_iter().find(|record| record.kind == "refusal" && record.digest == digest) {
+            if let Some(record) = self.refused(digest).await? {
                 return Ok(record);
             }
             if Instant::now() >= deadline {
@@ -207,6 +233,13 @@ impl Teller<'_> {
             }
             sleep(POLL).await;
         }
+    }
+
+    /// The coordinator's refusal of the message with this digest, if there is one by now.
+    async fn refused(&self, digest: Digest) -> Result<Option<AuditRecord>, CliError> {
+        let stored = self.auditor.scan(StreamName::Audit, None, 1).await.map_err(submit::broken)?;
+        let mut records = stored.iter().filter_map(|stored| AuditRecord::parse(&stored.body).ok());
+        Ok(records.find(|record| record.kind == "refusal" && record.digest == digest))
     }
 
     /// The worker of an accepted candidate says once more itself that it is good: under its own credentials, and under
@@ -269,26 +302,36 @@ impl Teller<'_> {
         let held = [(fault::VARIABLE.to_owned(), "after_lease".to_owned())];
         self.world.verifier(victim).map_err(broken)?.stop().map_err(broken)?;
         self.world.start_verifier(victim, &held).map_err(broken)?;
-        let handoff = self.submit("worker-again", "good").await?;
-        let process = self.world.verifier(victim).map_err(broken)?;
-        let deadline = Instant::now() + PATIENCE;
-        while !process.is_stopped().map_err(broken)? {
-            if Instant::now() >= deadline {
-                return Err(CliError::infrastructure("no_lease", format!("{victim} never got its seat")));
-            }
-            sleep(POLL).await;
+        let submitted = self.submit("worker-again", "good").await?;
+        if self.holds_a_seat(victim, submitted).await? {
+            let process = self.world.verifier(victim).map_err(broken)?;
+            let pid = process.pid();
+            process.kill9().map_err(broken)?;
+            self.say(format!("killed     {victim}, process {pid}, with -9 while it held its seat")).await;
         }
-        let pid = process.pid();
-        process.kill9().map_err(broken)?;
-        self.say(format!("killed     {victim}, process {pid}, with -9 while it held its seat")).await;
         self.world.start_verifier(victim, &[]).map_err(broken)?;
         let pid = self.world.verifier(victim).map_err(broken)?.pid();
         self.say(format!("started    {victim} again as process {pid}")).await;
-        let told = self.read_back(handoff).await?;
+        let told = self.read_back(submitted).await?;
         let same = told.verdicts == undisturbed.verdicts;
         let found = if same { told.recommendation.clone() } else { format!("{}, other verdicts", told.recommendation) };
         let because = format!("{}; the same as without ({})", verdicts(&told), short(&undisturbed.handoff.hex()));
-        Ok(Row { story, expected: "accept_candidate", found, because, audit: self.audited(handoff, "killed").await? })
+        Ok(Row { story, expected: "accept_candidate", found, because, audit: self.audited(&told, "killed").await? })
+    }
+
+    /// Waits until the verifier has stopped itself right after it got its seat; false if there are no seats to get.
+    async fn holds_a_seat(&mut self, verifier: &str, submitted: Submitted) -> Result<bool, CliError> {
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            if self.world.verifier(verifier).map_err(broken)?.is_stopped().map_err(broken)? {
+                return Ok(true);
+            }
+            if self.refused(submitted.envelope).await?.is_some() {
+                return Ok(false);
+            }
+            sleep(POLL).await;
+        }
+        Err(CliError::infrastructure("no_lease", format!("{verifier} never got its seat")))
     }
 }
 
