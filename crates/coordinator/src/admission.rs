@@ -50,7 +50,7 @@ pub(crate) fn admit(manifest: &ManifestDoc, known: &Known<'_>, policy: &Policy, 
             return Admission::Wait;
         }
         let message = format!("no author published {} version {}", manifest.work, manifest.version);
-        return Admission::Refuse(Refused::new("unknown_work_unit", "/work_unit/id", message));
+        return Admission::Refuse(Refused::new("unknown_work_unit", "/work_unit_id", message));
     };
     match intake_values(work_unit.work_unit.value().clone(), manifest.value.clone(), None) {
         Err(errors) => Admission::Refuse(handoff_refusal(&errors)),
@@ -75,7 +75,7 @@ fn may_verify(
         && came < manifest.received_at
     {
         let message = format!("version {} was superseded by {newest}", manifest.version);
-        return Err(Refused::new("superseded_work_unit", "/work_unit/version", message));
+        return Err(Refused::new("superseded_work_unit", "/work_unit_version", message));
     }
     if policy.reverify {
         return Ok(());

@@ -94,7 +94,7 @@ pub(crate) fn read_manifest(stored: &Stored, trust: &TrustRoot) -> Result<Manife
     let says = |key| value.get(key).and_then(Value::as_u64);
     let same = value.get("work_unit_id").and_then(Value::as_str) == Some(work.as_str())
         && says("work_unit_version") == Some(version)
-        && says("attempt") == Some(attempt);
+        && says("attempt").unwrap_or(1) == attempt;
     if !same {
         return Err(wrong_place(stored, "another work unit, version or attempt".to_owned()));
     }

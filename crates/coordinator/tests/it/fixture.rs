@@ -91,7 +91,9 @@ pub(crate) fn work_unit(version: u64) -> WorkUnit {
             "minimum_independent_verifiers": 1, "acceptance_rule": "All checks pass."},
         "validators": [validator("artifact-digest", "reproduction"), validator("candidate-scope", "review"),
             validator("independent-acceptance", "test")],
-        "evidence_requirements": [],
+        "evidence_requirements": [
+            {"type": "artifact_hash", "required": true, "description": "The digest of the candidate."},
+            {"type": "test_output", "required": true, "description": "What the checks say."}],
         "budget": {"wall_seconds": 5, "compute_units": 0.01, "human_minutes": 0, "tokens": 0,
             "project_spend_usd_max": 0, "paid_fallback_allowed": false},
         "provenance": {"created_by": "a test", "creator_type": "hybrid", "source": "a test",
@@ -156,8 +158,12 @@ impl World {
     }
 
     pub(crate) async fn with_policy(policy: &str) -> Self {
+        // What the coordinator says is shown when a test fails.
+        let filter = tracing_subscriber::EnvFilter::new("quorum_coordinator=debug,quorum_mesh=info");
+        tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init().ok();
         let dir = tempfile::tempdir().unwrap();
         let users = users();
+        fs::create_dir(dir.path().join("nats")).unwrap();
         let server = NatsServer::start(&find_nats_server().unwrap(), &dir.path().join("nats"), &users).unwrap();
         server.provision(&VERIFIERS).await.unwrap();
         let trust = trust(policy);

@@ -31,13 +31,13 @@ async fn manifests_that_may_not_be_handed_on_are_refused_by_name() {
     })
     .await;
     let records = world.audit("refusal", 1).await;
-    assert_eq!((records[0].code.as_str(), records[0].place.as_str()), ("schema_invalid", "/accepted"));
+    assert_eq!((records[0].code.as_str(), records[0].place.as_str()), ("idk_h03", "/accepted"));
     assert_eq!(records[0].publisher, WORKER);
     publish(&world, 2, "worker-2", |_| {}).await;
     publish(&world, 1, WORKER, |_| {}).await;
     let records = world.audit("refusal", 3).await;
     let codes: std::collections::BTreeSet<&str> = records.iter().map(|record| record.code.as_str()).collect();
-    assert_eq!(codes, ["schema_invalid", "superseded_work_unit", "worker_mismatch"].into());
+    assert_eq!(codes, ["idk_h03", "superseded_work_unit", "worker_mismatch"].into());
     let mesh = world.auditor().await;
     assert_eq!(mesh.last_sequence(StreamName::Handoffs).await.unwrap(), 0, "nothing became a handoff");
     coordinator.stop().await.unwrap();
