@@ -184,7 +184,7 @@ fn recomputed(files: &Files, trust: &TrustRoot, sheet: &FactSheet, recorded: &De
     if let Some(plan) = files.get(record::PLAN) {
         check_plan(plan, &evidence)?;
     }
-    let mut decision = recompute(&documents, &policy, trust, &evidence, sheet)
+    let mut decision = recompute(&documents, &policy, trust, &evidence, sheet, Some(recorded))
         .or_else(|error| differs(record::UNSIGNED_DECISION, format!("no decision follows from the files: {error}")))?;
     decision.files.clone_from(&recorded.files);
     Ok(decision)

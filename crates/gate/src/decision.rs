@@ -45,7 +45,7 @@ pub(crate) fn decide_and_record(
         worker: question.documents.worker,
         facts: Facts::closed(received.collect(), question.assurance),
     };
-    let mut decision = recompute(question.documents, question.policy, question.trust, evidence, &sheet)?;
+    let mut decision = recompute(question.documents, question.policy, question.trust, evidence, &sheet, None)?;
     let mut files = record::files(&Sources {
         documents: question.documents,
         policy: question.policy_bytes,
@@ -67,7 +67,8 @@ pub(crate) fn decide_and_record(
     Ok((decision, Record { files }))
 }
 
-/// The decision of these documents under these facts; its file list is still empty.
+/// The decision of these documents under these facts; its file list is still empty. `recorded` is the decision that an
+/// audit recomputes: a later revision is computed as one.
 ///
 /// # Errors
 /// As [`decide_and_record`].
@@ -77,6 +78,7 @@ pub(crate) fn recompute(
     trust: &TrustRoot,
     evidence: &EvidenceSet,
     sheet: &FactSheet,
+    recorded: Option<&Decision>,
 ) -> Result<Decision, GateError> {
     if policy.require_signed_worker && matches!(sheet.worker, WorkerIdentity::Unauthenticated) {
         return Err(GateError::worker(
@@ -97,7 +99,13 @@ pub(crate) fn recompute(
         facts: &sheet.facts,
         envelopes: &envelopes,
     };
-    match decide(&case, sheet.now).map_err(|error| GateError::control(error.code(), error))? {
+    let refused = |error: PoliciesError| GateError::control(error.code(), error);
+    if let Some(revision) = recorded.filter(|decision| decision.supersedes.is_some()) {
+        return quorum_policies::recompute(&case, revision).map_err(refused)?.ok_or_else(|| {
+            GateError::control("no_revision_due", "the files give no revision of the decision that this one supersedes")
+        });
+    }
+    match decide(&case, sheet.now).map_err(refused)? {
         Outcome::Decided(decision) => Ok(*decision),
         Outcome::Pending(pending) => Err(GateError::infrastructure(
             "still_pending",

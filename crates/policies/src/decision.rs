@@ -228,6 +228,31 @@ pub struct RecordFile {
     pub sha256: Digest,
 }
 
+/// What a revision says of the decision before it, so that it can be recomputed from its own record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Superseded {
+    /// Digest of the C1 bytes of the superseded decision.
+    pub digest: Digest,
+    /// Its revision.
+    pub revision: u32,
+    /// What it recommended.
+    pub recommendation: Recommendation,
+    /// When it was taken: ages stay those of that time.
+    pub decided_at: Timestamp,
+}
+
+impl From<&Decision> for Superseded {
+    fn from(decision: &Decision) -> Self {
+        Self {
+            digest: decision.digest(),
+            revision: decision.revision,
+            recommendation: decision.recommendation,
+            decided_at: decision.facts.now,
+        }
+    }
+}
+
 /// A recommendation and everything that it rests on. Its C1 bytes are a function of case, time and record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -242,9 +267,9 @@ pub struct Decision {
     pub row: Row,
     /// 1, or one more than the decision that this one supersedes.
     pub revision: u32,
-    /// Digest of the C1 bytes of the superseded decision.
+    /// The decision that this one supersedes: all of it that a revision is a function of.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub supersedes: Option<Digest>,
+    pub supersedes: Option<Superseded>,
     /// Whether this revision takes an accept_candidate back.
     pub withdraws: bool,
     /// The handoff.

@@ -28,14 +28,14 @@ pub use decide::decide_with;
 pub use decide::{Case, decide};
 pub use decision::{
     BoundDocument, Candidate, Decision, EffectiveRule, Heard, HeardEvidence, Missing, MissingCode, Outcome, Pending,
-    Recommendation, RecordFile, Row, Shared, Standing, Tally,
+    Recommendation, RecordFile, Row, Shared, Standing, Superseded, Tally,
 };
 pub use error::PoliciesError;
 pub use facts::{Assurance, EarlierAttempt, FactSheet, Facts, RULES_VERSION, Received, SeatFact, WorkerIdentity};
 pub use groups::{Groups, Member};
 pub use policy::{Fraction, Policy};
 pub use refusal::{Refusal, RefusalCode, RefusalKind};
-pub use revise::revise;
 #[doc(hidden)]
 pub use revise::revise_with;
+pub use revise::{recompute, revise};
 pub use verdict::{Verdict, verdict};

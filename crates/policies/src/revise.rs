@@ -3,8 +3,8 @@
 use quorum_schemas::Timestamp;
 
 use crate::admit::Memo;
-use crate::decide::decide_aged;
-use crate::{Case, Decision, Missing, MissingCode, Outcome, PoliciesError, Recommendation, Row};
+use crate::decide::{decide, decide_aged};
+use crate::{Case, Decision, Missing, MissingCode, Outcome, PoliciesError, Recommendation, Row, Superseded};
 
 /// The revision that supersedes `previous`, if the recommendation changes (design section 5, *Afterwards*). It is never
 /// an accept: a new accept needs a new panel. An accept that evidence now rejects goes to people.
@@ -15,7 +15,20 @@ use crate::{Case, Decision, Missing, MissingCode, Outcome, PoliciesError, Recomm
 /// # Errors
 /// As [`crate::decide`].
 pub fn revise(case: &Case<'_>, now: Timestamp, previous: &Decision) -> Result<Option<Decision>, PoliciesError> {
-    revise_with(case, now, previous, &Memo::default())
+    revise_from(case, now, &Superseded::from(previous), &Memo::default())
+}
+
+/// The decision that `recorded` should be: what its case gives at its time, after the decision that it supersedes.
+/// `None` where nothing is decided, or where no revision was due.
+///
+/// # Errors
+/// As [`crate::decide`].
+pub fn recompute(case: &Case<'_>, recorded: &Decision) -> Result<Option<Decision>, PoliciesError> {
+    let now = recorded.facts.now;
+    match &recorded.supersedes {
+        None => decide(case, now).map(|outcome| outcome.decision().cloned()),
+        Some(previous) => revise_from(case, now, previous, &Memo::default()),
+    }
 }
 
 /// [`revise`] for tests that judge the same envelopes again and again.
@@ -29,8 +42,17 @@ pub fn revise_with(
     previous: &Decision,
     memo: &Memo,
 ) -> Result<Option<Decision>, PoliciesError> {
+    revise_from(case, now, &Superseded::from(previous), memo)
+}
+
+fn revise_from(
+    case: &Case<'_>,
+    now: Timestamp,
+    previous: &Superseded,
+    memo: &Memo,
+) -> Result<Option<Decision>, PoliciesError> {
     let closed = Case { deadline: case.deadline.min(now), ..*case };
-    let Outcome::Decided(mut decision) = decide_aged(&closed, now, previous.facts.now, memo)? else {
+    let Outcome::Decided(mut decision) = decide_aged(&closed, now, previous.decided_at, memo)? else {
         return Ok(None);
     };
     decision.facts.deadline = case.deadline;
@@ -48,7 +70,7 @@ pub fn revise_with(
         decision.missing.push(Missing { code: MissingCode::NewPanel, message: message.to_owned() });
     }
     decision.revision = previous.revision.saturating_add(1);
-    decision.supersedes = Some(previous.digest());
+    decision.supersedes = Some(previous.clone());
     decision.withdraws = withdraws;
     Ok(Some(*decision))
 }

@@ -1,6 +1,8 @@
 //! The verdict table and the decision table, row by row.
 
-use quorum_policies::{Decision, MissingCode, Outcome, Recommendation, Row, Standing, Verdict, decide, verdict};
+use quorum_policies::{
+    Decision, MissingCode, Outcome, Recommendation, Row, Standing, Verdict, decide, recompute, verdict,
+};
 use quorum_schemas::Value;
 use serde_json::json;
 
@@ -208,7 +210,10 @@ fn an_accept_is_withdrawn_by_a_late_objection_and_never_comes_back() {
     let withdrawn = build(&case).revise(&accept).expect("the recommendation changes");
     assert_eq!((withdrawn.revision, withdrawn.withdraws), (2, true));
     assert_eq!(withdrawn.recommendation, Recommendation::Escalate);
-    assert_eq!(withdrawn.supersedes, Some(accept.digest()));
+    assert_eq!(withdrawn.supersedes.as_ref().map(|previous| previous.digest), Some(accept.digest()));
+    let built = build(&case);
+    assert_eq!(recompute(&built.case(), &withdrawn).expect("a good case"), Some(withdrawn.clone()));
+    assert_eq!(recompute(&build(&one_verifier()).case(), &accept).expect("a good case"), Some(accept));
     withdrawn.to_bytes().expect("the decision follows its schema");
     case.envelopes.pop();
     assert_eq!(build(&case).revise(&withdrawn), None);

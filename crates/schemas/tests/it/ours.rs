@@ -71,7 +71,8 @@ fn decision() -> Json {
     let document = |id: &str| json!({"id": id, "version": 1, "digest": digest("1")});
     json!({
         "schema_version": "0.1", "kind": "quorum-decision", "recommendation": "escalate",
-        "row": "support_and_objection", "revision": 2, "supersedes": digest("9"), "withdraws": true,
+        "row": "support_and_objection", "revision": 2, "withdraws": true, "supersedes": {"digest": digest("9"), "revision": 1,
+            "recommendation": "accept_candidate", "decided_at": "2026-01-31T12:00:00Z"},
         "handoff_id": digest("2"), "work_unit": document("w/1"), "result_manifest": document("m/1"),
         "candidate": {"name": "candidate", "digest": {"gitCommit": "0".repeat(40)}}, "worker_id": "w",
         "worker_identity": "authenticated", "assurance": "trust_root", "policy": document("two-of-three"),
@@ -242,6 +243,7 @@ fn decision_v0_1() {
             ("/row", json!("because")),
             ("/revision", json!(0)),
             ("/supersedes", json!("none")),
+            ("/supersedes/revision", json!(-1)),
             ("/candidate/digest", json!({})),
             ("/tally/s", json!(1.0)),
             ("/tally/score", json!(1)),
