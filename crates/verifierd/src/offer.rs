@@ -81,3 +81,7 @@ fn check_blobs(offer: &Offer, binding: &ManifestBinding, work_unit: &WorkUnit) -
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+#[path = "offer_tests.rs"]
+mod tests;

@@ -90,3 +90,68 @@ fn load(file: &Path, kept: &Path, pin: Option<Digest>) -> Result<TrustRoot, Veri
         Some(_) => Err(VerifierdError::TrustGap { found, known: version }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use quorum_attest::{SigningKey, TrustDraft};
+
+    use super::*;
+
+    fn key(seed: u8) -> SigningKey {
+        SigningKey::from_seed(&[seed; 32])
+    }
+
+    /// Versions 1 to 3 of one root, and another version 2.
+    fn versions() -> ([Vec<u8>; 3], Vec<u8>) {
+        let (issued, expires) = (now().plus_seconds(-100), now().plus_seconds(1000));
+        let one = TrustDraft::new(issued, expires, 1, vec![key(1).public()]).sign(&[&key(1)]).unwrap();
+        let next = |bytes: &[u8], policy: &[u8]| {
+            let mut draft = TrustDraft::from(&TrustRoot::load(bytes).unwrap());
+            draft.next_version(issued, expires);
+            draft.admit_policy(Digest::of(policy)).unwrap();
+            draft.sign(&[&key(1)]).unwrap()
+        };
+        let two = next(&one, b"p");
+        let fork = next(&one, b"q");
+        let three = next(&two, b"r");
+        ([one, two, three], fork)
+    }
+
+    #[test]
+    fn design_4_a_daemon_pins_version_1_and_never_goes_back() {
+        let ([one, two, three], fork) = versions();
+        let dir = tempfile::tempdir().unwrap();
+        let (file, state) = (dir.path().join("given.json"), dir.path().join("state"));
+        fs::create_dir(&state).unwrap();
+        let pin = TrustRoot::load(&one).unwrap().digest();
+        let give = |bytes: &[u8]| {
+            fs::write(&file, bytes).unwrap();
+            TrustStore::open(&file, &state, Some(pin))
+        };
+        let code = |bytes: &[u8]| give(bytes).err().map(|error| error.code());
+        assert_eq!(code(&two), Some("trust_gap"));
+        give(&one).unwrap().keep().unwrap();
+        assert_eq!(code(&three), Some("trust_gap"));
+        let mut store = give(&one).unwrap();
+        fs::write(&file, &two).unwrap();
+        store.refresh().unwrap();
+        assert_eq!(store.root().version(), 2);
+        assert_eq!(code(&one), Some("trust_rollback"));
+        assert_eq!(code(&fork), Some("trust_forked"));
+        give(&three).unwrap().keep().unwrap();
+        assert_eq!(code(&two), Some("trust_rollback"));
+    }
+
+    #[test]
+    fn design_4_an_expired_or_foreign_root_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("given.json");
+        let expired = TrustDraft::new(now().plus_seconds(-100), now().plus_seconds(-1), 1, vec![key(1).public()]);
+        fs::write(&file, expired.sign(&[&key(1)]).unwrap()).unwrap();
+        let open = |pin| TrustStore::open(&file, dir.path(), pin).err().map(|error| error.code());
+        assert_eq!(open(None), Some("trust_root_expired"));
+        let ([one, ..], _) = versions();
+        fs::write(&file, one).unwrap();
+        assert_eq!(open(Some(Digest::of(b"another"))), Some("trust_forked"));
+    }
+}
