@@ -102,7 +102,7 @@ fn check(files: &Files, signed: bool) -> Finding<Audited> {
     if file(files, record::FACTS)? != c1(&sheet.to_value()) {
         return differs(record::FACTS, format!("these are not the facts that {name} was computed from"));
     }
-    let again = recomputed(files, &trust, sheet, &decision)?;
+    let again = recomputed(files, name, &trust, sheet, &decision)?;
     let again = again.to_bytes().or_else(|error| differs(name, error))?;
     if again != bytes {
         let place = match (parse(&again), parse(&bytes)) {
@@ -177,7 +177,13 @@ fn check_listing(files: &Files, name: &str, decision: &Decision) -> Finding<()> 
 }
 
 /// The decision that the files give.
-fn recomputed(files: &Files, trust: &TrustRoot, sheet: &FactSheet, recorded: &Decision) -> Finding<Decision> {
+fn recomputed(
+    files: &Files,
+    name: &str,
+    trust: &TrustRoot,
+    sheet: &FactSheet,
+    recorded: &Decision,
+) -> Finding<Decision> {
     let policy = Policy::parse(file(files, record::POLICY)?).or_else(|error| differs(record::POLICY, error))?;
     let documents = documents(files, trust, sheet)?;
     let evidence = evidence(files, sheet)?;
@@ -185,7 +191,7 @@ fn recomputed(files: &Files, trust: &TrustRoot, sheet: &FactSheet, recorded: &De
         check_plan(plan, &evidence)?;
     }
     let mut decision = recompute(&documents, &policy, trust, &evidence, sheet, Some(recorded))
-        .or_else(|error| differs(record::UNSIGNED_DECISION, format!("no decision follows from the files: {error}")))?;
+        .or_else(|error| differs(name, format!("no decision follows from the files: {error}")))?;
     decision.files.clone_from(&recorded.files);
     Ok(decision)
 }

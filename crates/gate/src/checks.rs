@@ -33,12 +33,22 @@ impl Plan {
     pub(crate) fn read(control: &mut ControlFiles, path: &Path) -> Result<Self, GateError> {
         let bytes = control.read("--plan", path, limits::CONTROL_FILE)?;
         let file = PlanFile::parse(&bytes).map_err(|error| verifier_error("--plan", &error))?;
-        let needs_folder = match &file {
-            PlanFile::Template(template) => template.checks().iter().any(|check| starts_programs(check.spec())),
-            PlanFile::Bound(plan) => plan.checks().iter().any(|check| starts_programs(check.spec())),
-        };
-        let (folder, scratch) = if needs_folder { control.folder_of("--plan", path)? } else { (None, None) };
+        let (folder, scratch) = if starts_programs(&file) { control.folder_of("--plan", path)? } else { (None, None) };
         Ok(Self { file, folder, _scratch: scratch })
+    }
+
+    /// A process that holds a key runs no command that could reach it.
+    ///
+    /// # Errors
+    /// `key_needs_isolation`.
+    pub(crate) fn check_key_is_out_of_reach(&self, isolation: Isolation) -> Result<(), GateError> {
+        if isolation > Isolation::None || !starts_programs(&self.file) {
+            return Ok(());
+        }
+        Err(GateError::control(
+            "key_needs_isolation",
+            "--key with --isolation none: the plan's commands could read the key; write the statement with `quorum verify --unsigned` and sign it with `quorum sign` in another job",
+        ))
     }
 
     /// The plan is the one of the verifier that signs.
@@ -56,8 +66,13 @@ impl Plan {
     }
 }
 
-fn starts_programs(spec: &CheckSpec) -> bool {
-    matches!(spec, CheckSpec::Command(_) | CheckSpec::Engine(_))
+/// Whether anything but our own reading code runs.
+fn starts_programs(file: &PlanFile) -> bool {
+    let checks = match file {
+        PlanFile::Template(template) => template.checks(),
+        PlanFile::Bound(plan) => plan.checks(),
+    };
+    checks.iter().any(|check| matches!(check.spec(), CheckSpec::Command(_) | CheckSpec::Engine(_)))
 }
 
 /// What the checks found.

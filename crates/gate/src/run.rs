@@ -185,6 +185,9 @@ impl Inputs {
     ) -> Result<Option<Checked>, GateError> {
         let Some(plan) = &self.plan else { return Ok(None) };
         let isolation = checks::isolation(request.isolation_none, &self.policy.policy, documents)?;
+        if self.key.is_some() || self.decision_key.is_some() {
+            plan.check_key_is_out_of_reach(isolation)?;
+        }
         let hidden = [&request.key, &request.decision_key].into_iter().flatten();
         let setting = Setting {
             candidate,

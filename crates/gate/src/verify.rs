@@ -93,6 +93,7 @@ pub fn verify(request: &VerifyRequest) -> Result<VerifyOutcome, GateError> {
     let plan = Plan::read(&mut control, &request.plan)?;
     if let Some((_, entry)) = &key {
         plan.check_verifier(entry)?;
+        plan.check_key_is_out_of_reach(isolation)?;
     }
     let documents = inputs::documents(&mut control, &request.work_unit, &request.result, trust.as_ref(), opened)?;
     control.finish()?;

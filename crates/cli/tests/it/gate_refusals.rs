@@ -133,6 +133,25 @@ fn isolation_none_needs_the_flag_and_a_policy_that_names_it() {
     world.run(&format!("{GATE} --isolation none --policy local")).refuses(2, "isolation_none_not_admitted");
 }
 
+/// Design section 7: the process that signs never runs what could take its key.
+#[test]
+fn a_key_and_commands_without_isolation_exit_2() {
+    let mut world = with_trust();
+    world.admit("local");
+    world.trust();
+    world.run("manifest --work-unit example/work-unit.json --candidate example/good --worker w -o manifest.json").exits(0);
+    let engine = String::from_utf8(world.read("example/plan-c.toml")).unwrap().replace("verifier-c", "verifier-a");
+    world.write("example/engine.toml", engine);
+    let gate = GATE.replace("example/plan.toml", "example/engine.toml");
+    let key = "--trust trust.json --key verifier-a.pem";
+    world.run(&format!("{gate} {key} --policy local --isolation none")).refuses(2, "key_needs_isolation");
+    let verify = "verify --work-unit example/work-unit.json --result manifest.json --candidate example/good --isolation none --out a";
+    world.run(&format!("{verify} {key} --plan example/engine.toml")).refuses(2, "key_needs_isolation");
+    // Without a key in the process, and with nothing but our own code, there is nothing to protect.
+    world.run(&format!("{verify} --unsigned --plan example/engine.toml")).exits(0);
+    world.run(&format!("{} {key} --policy local --isolation none", GATE)).exits(0);
+}
+
 #[test]
 fn the_candidate_must_not_control_the_gate() {
     let mut world = with_trust();
