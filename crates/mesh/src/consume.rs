@@ -42,7 +42,7 @@ impl Stored {
     }
 }
 
-/// One delivery of a durable consumer; unacknowledged, it comes again after 30 s.
+/// One delivery of a durable consumer; unacknowledged, it comes again after 15 s.
 #[derive(Debug)]
 pub struct Delivery {
     /// The message.
@@ -70,7 +70,7 @@ impl Delivery {
         self.say(format!("-NAK {{\"delay\": {}}}", delay.as_nanos())).await
     }
 
-    /// Says that the work on it goes on; resets the 30 s.
+    /// Says that the work on it goes on; resets the 15 s.
     ///
     /// # Errors
     /// `closed`.

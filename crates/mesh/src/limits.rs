@@ -36,11 +36,12 @@ pub const EQUIVOCATION_CAP: i64 = 2;
 /// because who waits sends in-progress acknowledgements.
 pub const MAX_DELIVER: i64 = 20;
 
-/// How long a delivery may stay without any acknowledgement before another reader gets it.
-pub const ACK_WAIT: Duration = Duration::from_secs(30);
+/// How long a delivery may stay without any acknowledgement before a reader gets it again: what a killed reader held
+/// waits so long.
+pub const ACK_WAIT: Duration = Duration::from_secs(15);
 
-/// How often a holder of a delivery says that it is still at work.
-pub const PROGRESS_EVERY: Duration = Duration::from_secs(10);
+/// How often a holder of a delivery says that it is still at work: three times in [`ACK_WAIT`].
+pub const PROGRESS_EVERY: Duration = Duration::from_secs(5);
 
 /// The broker's idle heartbeat on a pull; two missed ones rebuild the pull.
 pub const HEARTBEAT: Duration = Duration::from_secs(5);

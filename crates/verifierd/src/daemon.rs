@@ -339,6 +339,7 @@ async fn end(delivery: &Delivery) {
 
 /// The offer comes again later.
 async fn rest(delivery: &Delivery, pause: Duration) {
+    let pause = pause.saturating_mul(u32::try_from(delivery.delivered).unwrap_or(u32::MAX));
     if let Err(error) = delivery.nak(pause).await {
         tracing::warn!(%error, "the offer comes again by itself");
     }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use quorum_handoff::CandidateReference;
-use quorum_mesh::{Delivery, LeaseOp, LeaseReply, LeaseRequest, Mesh, MeshError, limits as mesh_limits};
+use quorum_mesh::{Delivery, LeaseOp, LeaseReply, LeaseRequest, Mesh, MeshError};
 use quorum_verifier::{BoundPlan, CheckReport, CheckRequest, CheckSpec, bundle, run_in_child, tree};
 use tempfile::TempDir;
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval};
 
 use crate::config::Plan;
 use crate::offer::Task;
@@ -66,15 +66,11 @@ impl Bench {
         let mut renewal = interval(limits::RENEW_EVERY);
         renewal.set_missed_tick_behavior(MissedTickBehavior::Delay);
         renewal.reset();
-        let mut alive = Instant::now();
         loop {
             tokio::select! {
                 done = &mut work => return done,
                 _ = renewal.tick() => {
-                    if alive.elapsed() >= mesh_limits::PROGRESS_EVERY {
-                        delivery.progress().await?;
-                        alive = Instant::now();
-                    }
+                    delivery.progress().await?;
                     match self.lease(task, LeaseOp::Renew, Some(epoch)).await {
                         Ok(LeaseReply::Granted { .. }) => {}
                         Ok(LeaseReply::Refused { code }) if NOT_YET.contains(&code.as_str()) => {

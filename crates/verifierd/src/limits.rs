@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// How often a lease is renewed: three times in the 15 s that it lasts.
+/// How often a lease is renewed, and the broker told that its offer is still at work: three times in the 15 s that
+/// either lasts.
 pub const RENEW_EVERY: Duration = Duration::from_secs(5);
 
 /// How often offers whose seat another verifier holds are asked for again.
@@ -11,7 +12,8 @@ pub const RETRY_EVERY: Duration = Duration::from_secs(2);
 /// Offers kept waiting for a seat to become free; more stay at the broker.
 pub const PARKED: usize = 64;
 
-/// How long an offer rests after an attempt that failed for reasons of this machine.
+/// How long an offer rests after an attempt that failed for reasons of this machine; longer each time, so that the
+/// deliveries that the broker makes last a quarter of an hour.
 pub const REST: Duration = Duration::from_secs(5);
 
 /// How long the start waits for the broker.
