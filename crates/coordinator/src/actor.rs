@@ -1,6 +1,7 @@
 //! The actor: everything that happens, one thing after the other.
 
 use quorum_handoff::{CandidateSubject, Intake, candidate_subject};
+use quorum_mesh::consume::DeadLetter;
 use quorum_mesh::{BlobRef, BlobRole, Delivery, LeaseCall, MeshError, Place, Stored, StreamName};
 use quorum_schemas::{Digest, Timestamp};
 use quorum_tasks::Event;
@@ -56,8 +57,22 @@ impl Actor {
         for stream in FOLLOWED {
             self.catch_up(stream).await?;
         }
+        self.revise_all().await?;
         let (cases, waiting) = (self.board.cases.len(), self.board.waiting.len());
         tracing::info!(cases, waiting, "the state is rebuilt from the streams");
+        Ok(())
+    }
+
+    /// A new trust root may take a decision's support away.
+    async fn revise_all(&mut self) -> Result<(), CoordinatorError> {
+        let horizon = self.board.cursor(StreamName::Evidence);
+        let decided = self.board.cases.iter().filter(|(_, case)| !case.decisions.is_empty());
+        let decided: Vec<_> = decided.map(|(id, case)| (*id, self.board.earlier_attempts(case))).collect();
+        for (id, earlier) in decided {
+            if let Some(case) = self.board.cases.get_mut(&id) {
+                self.context.revise(case, horizon, &earlier).await?;
+            }
+        }
         Ok(())
     }
 
@@ -339,6 +354,20 @@ impl Actor {
                 Ok(())
             }
         }
+    }
+
+    /// A message that no delivery could finish: it stays on its stream, and the record says so.
+    pub(crate) async fn on_dead_letter(&mut self, letter: &DeadLetter) -> Result<(), CoordinatorError> {
+        let (stream, sequence) = &letter.sequence;
+        let message = format!("{} deliveries by {} of {stream} {sequence}", letter.deliveries, letter.consumer);
+        let Some(stored) = &letter.stored else {
+            tracing::error!(message, "a dead letter that cannot be read");
+            return Ok(());
+        };
+        let refused = Refused::new("deliveries_exhausted", "", message);
+        let subject = &stored.subject;
+        let record = audit::record("dead-letter", &refused, subject, stored.digest(), &letter.consumer, None);
+        self.context.audit(&record).await
     }
 
     async fn refuse(

@@ -93,6 +93,9 @@ pub enum CoordinatorError {
         /// Stream minus machine.
         micros: i64,
     },
+    /// Trust root or policy were replaced while the coordinator ran.
+    #[error("trust root or policy were replaced; starting again with the new ones")]
+    ControlFilesChanged,
     /// A handoff uses a policy that is not in the state directory.
     #[error("handoff {handoff} was issued under policy {policy}, which is neither configured nor on the mesh")]
     PolicyUnknown {
@@ -157,6 +160,7 @@ impl CoordinatorError {
             Self::TrustForked { .. } => "trust_forked",
             Self::TrustGap { .. } => "trust_gap",
             Self::ClockSkew { .. } => "clock_skew",
+            Self::ControlFilesChanged => "control_files_changed",
             Self::PolicyUnknown { .. } => "policy_unknown",
             Self::OwnDocument { .. } => "own_document",
             Self::RecordIncomplete { .. } => "record_incomplete",
@@ -173,8 +177,8 @@ impl CoordinatorError {
     pub(crate) fn needs_a_person(&self) -> bool {
         match self {
             Self::Mesh(error) => matches!(error, MeshError::TooLarge { .. } | MeshError::MessageMalformed { .. }),
-            Self::ClockSkew { .. } => false,
-            Self::Attest(error) => error.code() != "trust_root_expired",
+            Self::ClockSkew { .. } | Self::ControlFilesChanged => false,
+            Self::Attest(error) => !awaits_new_trust(error),
             _ => true,
         }
     }
@@ -183,8 +187,14 @@ impl CoordinatorError {
     pub(crate) fn is_passing(&self) -> bool {
         match self {
             Self::Mesh(error) => !matches!(error, MeshError::PermissionDenied { .. } | MeshError::ServerTooOld { .. }),
-            Self::ClockSkew { .. } => true,
+            Self::ClockSkew { .. } | Self::ControlFilesChanged => true,
+            // Not ready until somebody brings a trust root that is valid now.
+            Self::Attest(error) => awaits_new_trust(error),
             _ => false,
         }
     }
+}
+
+fn awaits_new_trust(error: &AttestError) -> bool {
+    matches!(error, AttestError::TrustRootExpired { .. } | AttestError::TrustRootNotYetValid { .. })
 }

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
+use quorum_mesh::consume::DeadLetters;
 use quorum_mesh::{Delivery, LeaseCalls, Mesh, StreamName};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -42,7 +43,7 @@ pub async fn run(config: &Config, shutdown: impl Future<Output = ()>) -> Result<
             Ok(calls) => {
                 pause = limits::RETRY.0;
                 tracing::info!("ready");
-                work(&mut actor, &mut inputs, calls, shutdown.as_mut()).await
+                work(config, &mut actor, &mut inputs, calls, shutdown.as_mut()).await
             }
             Err(error) => Err(error),
         };
@@ -56,6 +57,7 @@ pub async fn run(config: &Config, shutdown: impl Future<Output = ()>) -> Result<
                     () = tokio::time::sleep(pause) => {}
                 }
                 pause = (pause * 2).min(limits::RETRY.1);
+                context = reload(config, context);
             }
             Err(error) => return Err(error),
         }
@@ -64,11 +66,42 @@ pub async fn run(config: &Config, shutdown: impl Future<Output = ()>) -> Result<
     mesh.close().await.or(Ok(()))
 }
 
+/// Reads key, trust root and policy again; what cannot be used changes nothing.
+fn reload(config: &Config, context: Context) -> Context {
+    let loaded = config.check().and_then(|loaded| {
+        trust_store::keep(&config.state_dir, &loaded.trust)?;
+        Ok(loaded)
+    });
+    match loaded {
+        Ok(loaded) => Context::new(context.mesh, loaded, context.timing),
+        Err(error) => {
+            tracing::error!(%error, code = error.code(), "the files of the configuration are unusable, the old ones stay");
+            context
+        }
+    }
+}
+
+/// Whether somebody replaced trust root or policy by ones that can be used.
+fn control_files(config: &Config, context: &Context) -> Result<(), CoordinatorError> {
+    match config.check() {
+        Ok(new) => {
+            let (old, new) = (&context.loaded, &new);
+            let same = old.trust.digest() == new.trust.digest() && old.policy.digest() == new.policy.digest();
+            if same { Ok(()) } else { Err(CoordinatorError::ControlFilesChanged) }
+        }
+        Err(error) => {
+            tracing::error!(%error, code = error.code(), "the files of the configuration are unusable, the old ones stay");
+            Ok(())
+        }
+    }
+}
+
 /// What wakes the actor.
 #[derive(Default)]
 struct Inputs {
     deliveries: Option<mpsc::Receiver<(StreamName, Delivery)>>,
     pumps: JoinSet<()>,
+    dead: Option<DeadLetters>,
 }
 
 async fn start(actor: &mut Actor, inputs: &mut Inputs) -> Result<LeaseCalls, CoordinatorError> {
@@ -81,6 +114,7 @@ async fn start(actor: &mut Actor, inputs: &mut Inputs) -> Result<LeaseCalls, Coo
         inputs.pumps.spawn(pump(mesh.clone(), stream, sender.clone()));
     }
     inputs.deliveries = Some(receiver);
+    inputs.dead = Some(mesh.dead_letters().await?);
     Ok(calls)
 }
 
@@ -104,12 +138,13 @@ async fn pump(mesh: Mesh, stream: StreamName, sender: mpsc::Sender<(StreamName, 
 }
 
 async fn work(
+    config: &Config,
     actor: &mut Actor,
     inputs: &mut Inputs,
     mut calls: LeaseCalls,
     mut shutdown: std::pin::Pin<&mut impl Future<Output = ()>>,
 ) -> Result<(), CoordinatorError> {
-    let Some(deliveries) = inputs.deliveries.as_mut() else { return Ok(()) };
+    let (Some(deliveries), Some(dead)) = (inputs.deliveries.as_mut(), inputs.dead.as_mut()) else { return Ok(()) };
     let mut tick = every(limits::TICK);
     let mut resync = every(limits::RESYNC);
     let mut readiness = every(limits::READINESS);
@@ -124,7 +159,11 @@ async fn work(
             Some((stream, delivery)) = deliveries.recv() => actor.on_delivery(stream, &delivery).await?,
             _ = tick.tick() => actor.on_tick().await?,
             _ = resync.tick() => actor.on_resync().await?,
-            _ = readiness.tick() => actor.context().readiness().await?,
+            Some(letter) = dead.next() => actor.on_dead_letter(&letter).await?,
+            _ = readiness.tick() => {
+                control_files(config, actor.context())?;
+                actor.context().readiness().await?;
+            }
         }
     }
 }

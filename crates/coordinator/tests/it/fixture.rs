@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use quorum_attest::{
-    Entry, Envelope, PAYLOAD_TYPE, PredicateType, Role, SigningKey, Statement, Subject, TrustDraft, TrustRoot, sign,
+    Entry, Envelope, PAYLOAD_TYPE, PredicateType, Revocation, Role, SigningKey, Statement, Subject, TrustDraft,
+    TrustRoot, sign,
 };
 use quorum_coordinator::{Config, CoordinatorError, run};
 use quorum_handoff::{
@@ -202,6 +203,17 @@ impl World {
             .await
         });
         Coordinator { stop: Some(stop), task }
+    }
+
+    /// Brings version 2 of the trust root, in which this verifier's key counts as compromised from the beginning.
+    pub(crate) fn revoke(&self, verifier: &str) {
+        let mut draft = TrustDraft::from(&self.trust);
+        draft.next_version(now().plus_seconds(-1), now().plus_seconds(86_400));
+        let revocation = Revocation { at: now(), compromised_since: Some(now().plus_seconds(-3600)) };
+        draft.revoke(Role::Verifier, verifier, revocation).unwrap();
+        let (path, new) = (self.dir.path().join("trust.json"), self.dir.path().join("trust.new"));
+        fs::write(&new, draft.sign(&[&key("root", "root")]).unwrap()).unwrap();
+        fs::rename(new, path).unwrap();
     }
 
     pub(crate) async fn user(&self, role: UserRole, id: &str) -> Mesh {
