@@ -118,7 +118,7 @@ impl Chaos {
         for entry in std::fs::read_dir(self.world.dir()).unwrap().flatten() {
             if entry.path().extension().is_some_and(|extension| extension == "log") {
                 let log = std::fs::read_to_string(entry.path()).unwrap_or_default();
-                let last: Vec<&str> = log.lines().rev().take(12).collect();
+                let last: Vec<&str> = log.lines().rev().take(60).collect();
                 text += &format!("== {}\n", entry.path().display());
                 text.extend(last.into_iter().rev().flat_map(|line| [line, "\n"]));
             }
