@@ -93,3 +93,60 @@ fn may_verify(
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use quorum_attest::{Entry, Role, SigningKey};
+    use quorum_schemas::{Object, Value};
+
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_micros(1_700_000_000_000_000).plus_seconds(seconds)
+    }
+
+    /// A manifest that came at second 0.
+    fn manifest() -> ManifestDoc {
+        let key = SigningKey::from_seed(&[1; 32]).public();
+        let value = Value::Object(Object::new());
+        ManifestDoc {
+            envelope: Vec::new(),
+            subject: "a subject".into(),
+            about: Vec::new(),
+            digest: Digest::c1(&value),
+            value,
+            worker_key: key.key_id(),
+            worker: Entry::new(Role::Worker, "w", key, at(-1000), at(1000)),
+            work: "work/unit".into(),
+            version: 1,
+            attempt: 1,
+            received_at: at(0),
+        }
+    }
+
+    fn outcome(first: Option<Digest>, now: Timestamp) -> String {
+        let (issued, rejected) = (|_: &Digest| false, |_: &Digest| None);
+        let known = Known { work_unit: None, newest: None, first, issued: &issued, rejected: &rejected };
+        let policy = b"schema_version = \"0.1\"\nid = \"p\"\n";
+        match admit(&manifest(), &known, &Policy::parse(policy).expect("a policy"), now) {
+            Admission::Admit(_) => "admit".to_owned(),
+            Admission::Wait => "wait".to_owned(),
+            Admission::Again => "again".to_owned(),
+            Admission::Refuse(refused) => refused.code.to_owned(),
+        }
+    }
+
+    #[test]
+    fn design_6_a_manifest_waits_sixty_seconds_for_its_work_unit() {
+        for (seconds, expected) in [(0, "wait"), (60, "wait"), (61, "unknown_work_unit"), (10_000, "unknown_work_unit")]
+        {
+            assert_eq!(outcome(None, at(seconds)), expected, "after {seconds} s");
+        }
+    }
+
+    #[test]
+    fn design_6_one_manifest_per_attempt() {
+        assert_eq!(outcome(Some(manifest().digest), at(0)), "again");
+        assert_eq!(outcome(Some(Digest::of(b"another manifest")), at(0)), "attempt_conflict");
+    }
+}
