@@ -45,12 +45,6 @@ impl Denied {
             Self::DeadlinePassed => "deadline_passed",
         }
     }
-
-    /// Whether the same claim may succeed later, so that a verifier keeps the offer.
-    #[must_use]
-    pub fn is_temporary(self) -> bool {
-        matches!(self, Self::SeatTaken | Self::NotIndependent | Self::HoldsOtherSeat | Self::NotOffered)
-    }
 }
 
 impl fmt::Display for Denied {
