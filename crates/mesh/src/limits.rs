@@ -40,9 +40,6 @@ pub const MAX_DELIVER: i64 = 20;
 /// waits so long.
 pub const ACK_WAIT: Duration = Duration::from_secs(15);
 
-/// How often a holder of a delivery says that it is still at work: three times in [`ACK_WAIT`].
-pub const PROGRESS_EVERY: Duration = Duration::from_secs(5);
-
 /// The broker's idle heartbeat on a pull; two missed ones rebuild the pull.
 pub const HEARTBEAT: Duration = Duration::from_secs(5);
 

@@ -85,9 +85,9 @@ pub async fn run(config: &Config, program: &Path, shutdown: impl Future<Output =
     outcome.map(drop)
 }
 
-/// Refusals of a claim after which this offer can never lead to a seat.
-const FINAL: [&str; 6] =
-    ["seat_closed", "stale_try", "deadline_passed", "handoff_decided", "unknown_seat", "not_eligible"];
+/// Refusals of a claim after which this offer can never lead to a seat. `stale_try` is none of them: a coordinator that
+/// has just started again may be the one that is behind.
+const FINAL: [&str; 5] = ["seat_closed", "deadline_passed", "handoff_decided", "unknown_seat", "not_eligible"];
 
 /// An offer that is being worked on or waits.
 struct Open {
@@ -200,8 +200,21 @@ impl Daemon {
             // The broker took our silence for a crash; the delivery that is at work answers.
             return None;
         }
+        self.give_up_earlier_tries(&question).await;
         self.parked.push(Open { task: Arc::new(task), delivery: Arc::new(delivery), epoch: None });
         Some(question)
+    }
+
+    /// A later try of a seat was offered, so its earlier ones are over.
+    async fn give_up_earlier_tries(&mut self, newest: &Question) {
+        let earlier = |open: &mut Open| {
+            let Question { handoff, seat, try_no } = open.task.question;
+            open.epoch.is_none() && (handoff, seat) == (newest.handoff, newest.seat) && try_no < newest.try_no
+        };
+        let over: Vec<Open> = self.parked.extract_if(.., earlier).collect();
+        for open in over {
+            end(&open.delivery).await;
+        }
     }
 
     fn answerable(&self, task: &Task) -> Result<(), String> {
