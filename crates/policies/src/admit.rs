@@ -1,6 +1,7 @@
 //! From the bytes of one envelope to evidence of known weight, or to the reasons why it has none.
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -40,6 +41,12 @@ impl Evidence {
     /// The seat and try that it answers for. Off the mesh every key has its own seat, whatever number is signed.
     pub(crate) fn place(&self, panel_closed: bool) -> (u64, u64) {
         (if panel_closed { 0 } else { self.seat }, self.try_no)
+    }
+
+    /// Which of two duplicates stands, the lesser: with weight before without, saying more against its own independence
+    /// before less, timed out before not, then the lower digest.
+    pub(crate) fn precedence(&self) -> (bool, Reverse<Declared>, bool, Digest) {
+        (!self.weight.is_empty(), Reverse(self.declared), !self.timed_out_within_limits, self.envelope)
     }
 
     pub(crate) fn refuse(&mut self, code: RefusalCode, pointer: &str, message: String) {

@@ -167,25 +167,26 @@ fn hear(case: &Case<'_>, aged_at: Timestamp, memo: &Memo) -> Result<Panel, Polic
     Ok(Panel { heard, equivocates, refusals })
 }
 
-/// Same key, seat, try and verdict in other bytes: the lowest envelope digest stands. `authentic` comes in the order of
-/// its digests.
+/// Same key, seat, try and verdict in other bytes: one stands, the others have no effect. Of those that weigh the same
+/// it is the one with the lowest digest; a digest alone may not choose between evidence of different weight, since it
+/// changes with every word of the worker's manifest (law 1).
 fn without_duplicates(case: &Case<'_>, authentic: Vec<Evidence>) -> (Vec<Evidence>, Vec<Refusal>) {
-    let mut first: BTreeMap<(KeyId, (u64, u64), Verdict), Digest> = BTreeMap::new();
-    let mut standing = Vec::new();
-    let mut refusals = Vec::new();
+    let mut same: BTreeMap<(KeyId, (u64, u64), Verdict), Vec<Evidence>> = BTreeMap::new();
     for evidence in authentic {
         let place = (evidence.key_id, evidence.place(case.facts.panel_closed), evidence.verdict);
-        match first.get(&place) {
-            Some(stands) => {
-                let message = format!("the same verdict of the same key, seat and try as {stands}");
-                let signer = Some(evidence.key_id);
-                refusals.push(refusal(evidence.envelope, signer, RefusalCode::Duplicate, "", &message));
-            }
-            None => {
-                first.insert(place, evidence.envelope);
-                standing.push(evidence);
-            }
+        same.entry(place).or_default().push(evidence);
+    }
+    let mut standing = Vec::new();
+    let mut refusals = Vec::new();
+    for mut all in same.into_values() {
+        all.sort_by_key(Evidence::precedence);
+        let mut all = all.into_iter();
+        let Some(first) = all.next() else { continue };
+        for other in all {
+            let message = format!("the same verdict of the same key, seat and try as {}", first.envelope);
+            refusals.push(refusal(other.envelope, Some(other.key_id), RefusalCode::Duplicate, "", &message));
         }
+        standing.push(first);
     }
     (standing, refusals)
 }

@@ -129,7 +129,7 @@ pub struct Heard {
     pub because: String,
     /// Its attributes in the trust root.
     pub attributes: BTreeMap<String, String>,
-    /// Its authentic evidence, by digest of the envelope.
+    /// Its authentic evidence, by seat, try and verdict; of duplicates the one that stands.
     pub evidence: Vec<HeardEvidence>,
 }
 

@@ -49,7 +49,7 @@ RefusalCode {
     Inconsistent => "inconsistent",
     /// A required check is missing (idk_v9).
     IncompleteChecks => "incomplete_checks",
-    /// The same key said the same in other bytes; the lowest envelope digest stands.
+    /// The same key said the same in other bytes; of those that weigh the same the lowest envelope digest stands.
     Duplicate => "duplicate",
     /// A claimed time lies more than 120 s after the reception.
     ClockSkew => "clock_skew",

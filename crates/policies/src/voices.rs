@@ -10,7 +10,7 @@ use crate::decision::Shared;
 use crate::limits;
 
 /// What a verifier says about itself; it can only take weight away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Declared {
     pub(crate) shared_model_family: bool,
     pub(crate) shared_runtime: bool,

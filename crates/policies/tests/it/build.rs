@@ -33,6 +33,9 @@ const WORKER: usize = POOL;
 const STRANGER: usize = POOL + 1;
 const ROOT: usize = POOL + 2;
 
+type Intakes = BTreeMap<(PlainWorkUnit, u8), Rc<Intake>>;
+type Envelopes = BTreeMap<(Digest, PlainEnvelope), Rc<Vec<u8>>>;
+
 thread_local! {
     static KEYS: Vec<(SigningKey, KeyId)> = (0..POOL + 3)
         .map(|index| {
@@ -51,8 +54,8 @@ thread_local! {
         .into_iter()
         .collect();
     static TRUST: RefCell<HashMap<String, Rc<TrustRoot>>> = RefCell::new(HashMap::new());
-    static INTAKES: RefCell<BTreeMap<(PlainWorkUnit, u8), Rc<Intake>>> = RefCell::new(BTreeMap::new());
-    static ENVELOPES: RefCell<BTreeMap<(Digest, PlainEnvelope), Rc<Vec<u8>>>> = RefCell::new(BTreeMap::new());
+    static INTAKES: RefCell<Intakes> = const { RefCell::new(BTreeMap::new()) };
+    static ENVELOPES: RefCell<Envelopes> = const { RefCell::new(BTreeMap::new()) };
 }
 
 pub(crate) fn key_id(index: usize) -> KeyId {

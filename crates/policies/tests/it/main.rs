@@ -1,5 +1,7 @@
 //! Integration tests of the policy engine.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic and say what it saw")]
+
 mod agreement;
 mod build;
 mod cases;

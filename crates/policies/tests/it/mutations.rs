@@ -12,7 +12,8 @@ fn every_listed_edit_still_has_exactly_one_place() {
     for edit in edits {
         let member =
             |name: &str| edit.get(name).and_then(toml::Value::as_str).unwrap_or_else(|| panic!("{name} of {edit}"));
-        let source = std::fs::read_to_string(root.join(member("file"))).expect(member("file"));
+        let source = std::fs::read_to_string(root.join(member("file")))
+            .unwrap_or_else(|error| panic!("{}: {error}", member("file")));
         assert_eq!(source.matches(member("old")).count(), 1, "law {}: {:?}", member("law"), member("old"));
         assert_ne!(member("old"), member("new"));
         let laws_text = include_str!("laws.rs");

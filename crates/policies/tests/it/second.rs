@@ -1,6 +1,7 @@
 //! A second evaluator, written from the text of design section 5 alone by somebody who had not read the first. It is
 //! naive on purpose: plain data in, one word out, and subsets tried one by one. It imports nothing of the engine.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cases::{Attributes, Fault, PlainCase, PlainEnvelope, PlainGroup, PlainMember};
@@ -11,7 +12,8 @@ pub(crate) fn recommend<D: Ord>(case: &PlainCase, digests: &[D]) -> &'static str
     if !case.panel_closed && (0..case.panel).any(open) && case.now < case.deadline {
         return "pending";
     }
-    let mut answers: BTreeMap<(usize, u32, u32), Vec<(&D, &PlainEnvelope)>> = BTreeMap::new();
+    type Said<'a, D> = Vec<(&'a D, &'a PlainEnvelope)>;
+    let mut answers: BTreeMap<(usize, u32, u32), Said<'_, D>> = BTreeMap::new();
     for (envelope, digest) in case.envelopes.iter().zip(digests).filter(|(envelope, _)| authentic(case, envelope)) {
         let seat = if case.panel_closed { 0 } else { envelope.seat };
         answers.entry((envelope.key, seat, envelope.try_no)).or_default().push((digest, envelope));
@@ -19,17 +21,23 @@ pub(crate) fn recommend<D: Ord>(case: &PlainCase, digests: &[D]) -> &'static str
     let (mut heard, mut objectors, mut timed_out) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let mut supporters: BTreeMap<usize, bool> = BTreeMap::new();
     for ((key, ..), said) in &answers {
-        let (_, standing) = said.iter().min_by_key(|(digest, _)| *digest).unwrap();
+        // Of the same verdict one stands; a digest chooses only between what weighs the same.
+        let rank = |digest: &D, it: &PlainEnvelope| {
+            said.iter()
+                .filter(|(other_digest, other)| {
+                    let order = |it: &PlainEnvelope| (!has_weight(case, it), Reverse(ties(it)), !exhausted(it));
+                    verdict(other) == verdict(it) && (order(other), *other_digest) < (order(it), digest)
+                })
+                .count()
+        };
+        let (_, standing) =
+            said.iter().find(|(digest, it)| verdict(it) == verdict(said[0].1) && rank(digest, it) == 0).unwrap();
         let equivocates = said.iter().any(|(_, envelope)| verdict(envelope) != verdict(standing));
         heard.insert(*key);
         if said.iter().any(|(_, envelope)| verdict(envelope) == "rejects") {
             objectors.insert(*key);
         }
-        // A duplicate has no effect: of the same verdict the lowest digest stands.
-        let stands = |digest: &D, envelope: &PlainEnvelope| {
-            !said.iter().any(|(lower, other)| *lower < digest && verdict(other) == verdict(envelope))
-        };
-        if said.iter().any(|(digest, envelope)| exhausted(envelope) && stands(digest, envelope)) {
+        if said.iter().any(|(digest, envelope)| exhausted(envelope) && rank(digest, envelope) == 0) {
             timed_out.insert(*key);
         }
         if !equivocates && verdict(standing) == "supports" && has_weight(case, standing) {
@@ -127,6 +135,11 @@ fn declares_a_tie(case: &PlainCase, envelope: &PlainEnvelope) -> bool {
     !envelope.independent_from_worker
         || envelope.shared_model_family && names("model_family")
         || envelope.shared_runtime && names("runtime")
+}
+
+/// What a verifier says against its own independence, whatever the policy names.
+fn ties(envelope: &PlainEnvelope) -> (bool, bool, bool) {
+    (envelope.shared_model_family, envelope.shared_runtime, !envelope.independent_from_worker)
 }
 
 /// Equal values are shared, and so are two unknown ones.
