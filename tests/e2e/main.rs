@@ -6,4 +6,5 @@
 mod chaos;
 mod crash;
 mod demo;
+mod guide;
 mod messages;

@@ -89,8 +89,8 @@ impl Config {
         let bytes = read("configuration", path, limits::CONFIG_BYTES)?;
         let text = String::from_utf8(bytes).map_err(|error| malformed(error.to_string()))?;
         let mut config: Self = toml::from_str(&text).map_err(|error| malformed(error.to_string()))?;
-        let base = path.parent().unwrap_or(Path::new("."));
-        let base = std::path::absolute(base).map_err(|error| malformed(error.to_string()))?;
+        let absolute = std::path::absolute(path).map_err(|error| malformed(error.to_string()))?;
+        let base = absolute.parent().unwrap_or(Path::new("/"));
         let named = [&mut config.key, &mut config.trust, &mut config.state_dir, &mut config.nats.credentials];
         for path in named.into_iter().chain(config.plans.iter_mut().map(|rule| &mut rule.file)) {
             *path = base.join(&*path);
