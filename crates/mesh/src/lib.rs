@@ -16,6 +16,7 @@ pub mod permissions;
 pub mod place;
 pub mod provision;
 pub mod publish;
+pub mod server;
 pub mod streams;
 pub mod token;
 
@@ -30,8 +31,9 @@ pub use consume::{Deliveries, Delivery, Stored};
 pub use error::MeshError;
 pub use lease::{LeaseCall, LeaseCalls, LeaseEntry, LeaseOp, LeaseReply, LeaseRequest, LeaseStore};
 pub use offer::Offer;
-pub use permissions::{MeshUser, ServerSettings, UserRole, server_config};
+pub use permissions::{MeshUser, UserRole};
 pub use place::Place;
 pub use provision::{ProvisionPlan, apply};
 pub use publish::Published;
+pub use server::{ServerSettings, server_config};
 pub use streams::StreamName;

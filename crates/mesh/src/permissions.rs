@@ -1,9 +1,7 @@
-//! Static roles and the generated server configuration.
-
-use std::path::PathBuf;
+//! Static roles: who may publish and read what.
 
 use crate::place::ROOT;
-use crate::{Credentials, MeshError, StreamName, limits, provision, streams, token};
+use crate::{Credentials, MeshError, StreamName, provision, streams, token};
 
 /// What a user of the broker may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,6 +32,12 @@ impl UserRole {
             Self::Provisioner => "provisioner",
             Self::Auditor => "auditor",
         }
+    }
+
+    /// Whether the operator's own hands hold its credentials. Everybody else gets an account of its own: see
+    /// [`crate::server`].
+    pub(crate) fn is_operator(self) -> bool {
+        matches!(self, Self::Coordinator | Self::Provisioner | Self::Auditor)
     }
 }
 
@@ -75,29 +79,6 @@ impl MeshUser {
 /// `id_empty`, `id_too_long`.
 pub fn user_name(role: UserRole, id: &str) -> Result<String, MeshError> {
     Ok(format!("{}-{}", role.as_str(), token::encode(id)?))
-}
-
-/// Where the server listens and stores.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerSettings {
-    /// Port on 127.0.0.1.
-    pub port: u16,
-    /// Monitoring port on 127.0.0.1.
-    pub http_port: Option<u16>,
-    /// Directory of the store.
-    pub store_dir: PathBuf,
-    /// Server name.
-    pub name: String,
-    /// Bytes of file store; at least [`streams::reserved_bytes`].
-    pub max_file: i64,
-}
-
-impl ServerSettings {
-    /// A server on this port with its store there and the sizes that `mesh apply` reserves.
-    #[must_use]
-    pub fn local(port: u16, http_port: Option<u16>, store_dir: PathBuf) -> Self {
-        Self { port, http_port, store_dir, name: "quorum".to_owned(), max_file: streams::reserved_bytes() * 5 / 4 }
-    }
 }
 
 /// The subjects that a role may publish and subscribe to.
@@ -201,66 +182,4 @@ fn consumes(stream: StreamName, consumer: &str) -> Vec<String> {
         format!("$JS.ACK.{object}.>"),
         format!("$JS.ACK.*.*.{object}.>"),
     ]
-}
-
-/// The configuration file of a loopback nats-server with exactly these users. It holds passwords: write it 0600.
-///
-/// # Errors
-/// `id_empty`, `id_too_long`.
-pub fn server_config(settings: &ServerSettings, users: &[MeshUser]) -> Result<String, MeshError> {
-    let mut text = String::from("# Written by `quorum mesh config`; holds passwords, keep it 0600.\n");
-    let mut line = |depth: usize, content: &str| {
-        text.push_str(&"  ".repeat(depth));
-        text.push_str(content);
-        text.push('\n');
-    };
-    line(0, &format!("listen: \"127.0.0.1:{}\"", settings.port));
-    if let Some(port) = settings.http_port {
-        line(0, &format!("http: \"127.0.0.1:{port}\""));
-    }
-    line(0, &format!("server_name: {}", quoted(&settings.name)));
-    line(0, &format!("max_payload: {}", limits::MESSAGE_BYTES + limits::HEADER_BYTES));
-    line(0, "jetstream {");
-    line(1, &format!("store_dir: {}", quoted(&settings.store_dir.to_string_lossy())));
-    line(1, "# An acknowledgement means that the message is on the disk.");
-    line(1, "sync_interval: always");
-    line(1, "max_mem: 67108864");
-    line(1, &format!("max_file: {}", settings.max_file));
-    line(0, "}");
-    line(0, "accounts {");
-    line(1, "SYS { users: [] }");
-    line(1, "IDKMESH {");
-    line(2, "jetstream: enabled");
-    line(2, "users: [");
-    for user in users {
-        let allowed = permissions(user)?;
-        let credentials = &user.credentials;
-        line(
-            3,
-            &format!(
-                "{{ user: {}, password: {}, permissions {{",
-                quoted(credentials.user()),
-                quoted(credentials.password())
-            ),
-        );
-        line(4, &format!("publish {{ allow: [{}] }}", list(&allowed.publish)));
-        line(4, &format!("subscribe {{ allow: [{}] }}", list(&allowed.subscribe)));
-        if allowed.answers {
-            line(4, "allow_responses: { max: 1, expires: \"1m\" }");
-        }
-        line(3, "} }");
-    }
-    line(2, "]");
-    line(1, "}");
-    line(0, "}");
-    line(0, "system_account: SYS");
-    Ok(text)
-}
-
-fn list(subjects: &[String]) -> String {
-    subjects.iter().map(|subject| quoted(subject)).collect::<Vec<_>>().join(", ")
-}
-
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

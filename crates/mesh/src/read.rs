@@ -110,9 +110,12 @@ pub(crate) fn absent(object: &str, error: &ApiError) -> MeshError {
     MeshError::broker(object, format!("{} (error {})", error.text, error.number))
 }
 
-/// The message in an answer of the direct-get API; none for status 404.
+/// The message in an answer of the direct-get API; none for status 404. The server appends its headers to those of the
+/// publisher: the last value of a name is the server's, and a stored message has a sequence whatever its publisher wrote
+/// into the status line.
 fn stored(api: &str, message: Message) -> Result<Option<(Stored, Message)>, MeshError> {
-    if let Some(status) = message.status {
+    let last = |name: &str| message.headers.as_ref().and_then(|headers| headers.get_last(name));
+    if let (Some(status), None) = (message.status, last("Nats-Sequence")) {
         return match status.as_u16() {
             404 => Ok(None),
             code => {
@@ -122,8 +125,8 @@ fn stored(api: &str, message: Message) -> Result<Option<(Stored, Message)>, Mesh
         };
     }
     let header = |name: &str| {
-        let value = message.headers.as_ref().and_then(|headers| headers.get(name));
-        value.map(|value| value.as_str().to_owned()).ok_or_else(|| MeshError::broker(api, format!("no header {name}")))
+        let value = last(name).map(|value| value.as_str().to_owned());
+        value.ok_or_else(|| MeshError::broker(api, format!("no header {name}")))
     };
     let stored = Stored {
         subject: header("Nats-Subject")?,

@@ -3,6 +3,7 @@
 mod error;
 mod ports;
 mod process;
+mod raw;
 mod server;
 mod submit;
 mod world;
@@ -13,6 +14,7 @@ pub mod limits;
 pub use error::TestkitError;
 pub use ports::free_port;
 pub use process::Process;
+pub use raw::RawClient;
 pub use server::{NatsServer, find_nats_server};
 pub use submit::Submitted;
 pub use world::{AUDITOR, AUTHOR, COORDINATOR, PROVISIONER, Party, VerifierSpec, World, WorldPlan};

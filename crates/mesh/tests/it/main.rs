@@ -4,6 +4,7 @@
 mod common;
 mod consume;
 mod crash;
+mod hostile;
 mod layout;
 mod lease;
 mod permissions;
