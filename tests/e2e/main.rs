@@ -8,3 +8,5 @@ mod crash;
 mod demo;
 mod guide;
 mod messages;
+mod watch;
+mod withdrawal;
