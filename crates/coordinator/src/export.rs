@@ -40,7 +40,7 @@ pub async fn export(mesh: &Mesh, handoff: Digest, directory: &Path) -> Result<Ex
             return Err(collector.lacks(format!("{} with digest {}", entry.path, entry.sha256)));
         }
     }
-    files.insert(record::DECISION.to_owned(), envelope);
+    files.insert(record::SIGNED_DECISION.to_owned(), envelope);
     write(directory, &files)?;
     Ok(Exported {
         handoff,
@@ -78,13 +78,14 @@ impl Collector<'_> {
         let mut files = BTreeMap::from([(record::FACTS.to_owned(), c1(&decision.facts.to_value()))]);
         let work = Place::Work { work: decision.work_unit.id.clone(), version: decision.work_unit.version };
         let handoff = Place::Handoff { handoff: self.handoff };
-        for (name, place) in [(record::WORK_UNIT, work), (record::HANDOFF, handoff)] {
-            let stored = self.mesh.read(&place).await?.ok_or_else(|| self.lacks(name))?;
-            files.insert(name.to_owned(), stored.body.to_vec());
+        for (name, place) in [(record::work_unit(), work), (record::SIGNED_HANDOFF.to_owned(), handoff)] {
+            let stored = self.mesh.read(&place).await?.ok_or_else(|| self.lacks(name.as_str()))?;
+            files.insert(name, stored.body.to_vec());
         }
         let listed = |name: &str| decision.files.iter().find(|file| file.path == name).map(|file| file.sha256);
-        let manifest = listed(record::RESULT_MANIFEST).ok_or_else(|| self.lacks(record::RESULT_MANIFEST))?;
-        files.insert(record::RESULT_MANIFEST.to_owned(), self.manifest(decision, manifest).await?);
+        let name = record::result_manifest();
+        let manifest = listed(&name).ok_or_else(|| self.lacks(name.as_str()))?;
+        files.insert(name, self.manifest(decision, manifest).await?);
         for (name, digest) in [(record::POLICY, decision.policy.digest), (record::TRUST, decision.trust.digest)] {
             files.insert(name.to_owned(), self.control_file(name, digest).await?);
         }
@@ -102,7 +103,7 @@ impl Collector<'_> {
         };
         let stored = self.mesh.scan(StreamName::Results, Some(&place.subject()?), 1).await?;
         let found = stored.into_iter().find(|stored| stored.digest() == digest);
-        Ok(found.ok_or_else(|| self.lacks(record::RESULT_MANIFEST))?.body.to_vec())
+        Ok(found.ok_or_else(|| self.lacks(record::result_manifest()))?.body.to_vec())
     }
 
     /// Coordinators publish their trust roots and policies as blobs; which of them did is all the same.

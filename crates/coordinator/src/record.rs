@@ -2,36 +2,31 @@
 
 use std::collections::BTreeMap;
 
+use quorum_policies::record::{RESULT_MANIFEST, WORK_UNIT, document};
 use quorum_policies::{Decision, FactSheet};
 use quorum_schemas::Digest;
 
 use crate::case::Case;
 use crate::context::Context;
 
-pub(crate) const DECISION: &str = "decision.dsse.json";
-pub(crate) const HANDOFF: &str = "handoff.dsse.json";
-pub(crate) const WORK_UNIT: &str = "work-unit.dsse.json";
-pub(crate) const RESULT_MANIFEST: &str = "result-manifest.dsse.json";
-pub(crate) const POLICY: &str = "policy.toml";
-pub(crate) const TRUST: &str = "trust.json";
-pub(crate) const FACTS: &str = "facts.json";
+pub(crate) use quorum_policies::record::{FACTS, POLICY, SIGNED_DECISION, SIGNED_HANDOFF, TRUST, bundle, evidence};
 
-/// The path of an evidence envelope.
-pub(crate) fn evidence(envelope: &Digest) -> String {
-    format!("evidence/{}.dsse.json", envelope.hex())
+/// The work unit; always signed on the mesh.
+pub(crate) fn work_unit() -> String {
+    document(WORK_UNIT, true)
 }
 
-/// The path of a bundle.
-pub(crate) fn bundle(bundle: &Digest) -> String {
-    format!("bundles/bundle-{}.zip", bundle.hex())
+/// The manifest; always signed on the mesh.
+pub(crate) fn result_manifest() -> String {
+    document(RESULT_MANIFEST, true)
 }
 
 /// Path and digest of every file of the record but the decision itself.
 pub(crate) fn listing(context: &Context, case: &Case, sheet: &FactSheet) -> BTreeMap<String, Digest> {
     let mut files = BTreeMap::from([
-        (HANDOFF.to_owned(), Digest::of(&case.doc.envelope)),
-        (WORK_UNIT.to_owned(), Digest::of(&case.work_unit_envelope)),
-        (RESULT_MANIFEST.to_owned(), Digest::of(&case.manifest_envelope)),
+        (SIGNED_HANDOFF.to_owned(), Digest::of(&case.doc.envelope)),
+        (work_unit(), Digest::of(&case.work_unit_envelope)),
+        (result_manifest(), Digest::of(&case.manifest_envelope)),
         (POLICY.to_owned(), case.policy.digest()),
         (TRUST.to_owned(), context.loaded.trust.digest()),
         (FACTS.to_owned(), Digest::c1(&sheet.to_value())),

@@ -84,7 +84,11 @@ pub fn audit_files(files: &Files) -> Result<AuditOutcome, GateError> {
     if !signed && !files.contains_key(record::UNSIGNED_DECISION) {
         return Err(GateError::control(
             "not_a_record",
-            format!("there is neither {} nor {}", record::SIGNED_DECISION, record::UNSIGNED_DECISION),
+            format!(
+                "there is neither {} nor {}; name a directory that `gate`, `decide` or `show` wrote with --out",
+                record::SIGNED_DECISION,
+                record::UNSIGNED_DECISION
+            ),
         ));
     }
     Ok(match check(files, signed) {
@@ -228,19 +232,19 @@ fn evidence(files: &Files, sheet: &FactSheet) -> Finding<EvidenceSet> {
     for (name, bytes) in files {
         let digest = Digest::of(bytes);
         if name.starts_with("evidence/") {
-            if *name != record::evidence_name(&digest) {
+            if *name != record::evidence(&digest) {
                 return differs(name, format!("its digest is {digest}"));
             }
             set.envelopes.insert(digest, bytes.clone());
         } else if name.starts_with("bundles/") {
-            if *name != record::bundle_name(&digest) {
+            if *name != record::bundle(&digest) {
                 return differs(name, format!("its digest is {digest}"));
             }
             set.bundles.insert(digest, bytes.clone());
         }
     }
     for (digest, envelope) in &set.envelopes {
-        let name = record::evidence_name(digest);
+        let name = record::evidence(digest);
         let Some(fact) = sheet.facts.received.get(digest) else {
             return differs(&name, "facts.json does not say when it was received");
         };
@@ -252,7 +256,7 @@ fn evidence(files: &Files, sheet: &FactSheet) -> Finding<EvidenceSet> {
         }
     }
     match sheet.facts.received.keys().find(|digest| !set.envelopes.contains_key(digest)) {
-        Some(digest) => differs(&record::evidence_name(digest), "facts.json names it, and it is missing"),
+        Some(digest) => differs(&record::evidence(digest), "facts.json names it, and it is missing"),
         None => Ok(set),
     }
 }

@@ -53,7 +53,6 @@ pub(crate) fn decide_and_record(
         evidence,
         sheet: &sheet,
         plan: question.plan,
-        handoff: None,
     });
     decision.files = record::listing(&files);
     let bytes = decision.to_bytes().map_err(|error| broken(&error))?;

@@ -21,7 +21,7 @@ pub(crate) struct Received {
 impl Received {
     /// The name of its file in a record.
     pub(crate) fn file_name(&self, stem: &str) -> String {
-        format!("{stem}.{}", if self.signed { "dsse.json" } else { "json" })
+        quorum_policies::record::document(stem, self.signed)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The files of a recorded decision (design section 9). One function for the gate, the mesh and the audit.
+//! The files of a decision that was made off the mesh.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,10 @@ use quorum_schemas::{Digest, c1};
 use crate::documents::Documents;
 use crate::evidence::EvidenceSet;
 
-/// The decision's own file.
-pub(crate) const SIGNED_DECISION: &str = "decision.dsse.json";
-/// The decision's own file when nobody signed it.
-pub(crate) const UNSIGNED_DECISION: &str = "decision.json";
-pub(crate) const WORK_UNIT: &str = "work-unit";
-pub(crate) const RESULT_MANIFEST: &str = "result-manifest";
-pub(crate) const HANDOFF: &str = "handoff.json";
-pub(crate) const SIGNED_HANDOFF: &str = "handoff.dsse.json";
-pub(crate) const POLICY: &str = "policy.toml";
-pub(crate) const TRUST: &str = "trust.json";
-pub(crate) const FACTS: &str = "facts.json";
-pub(crate) const PLAN: &str = "plan.json";
+pub(crate) use quorum_policies::record::{
+    FACTS, HANDOFF, PLAN, POLICY, RESULT_MANIFEST, SIGNED_DECISION, SIGNED_HANDOFF, TRUST, UNSIGNED_DECISION,
+    WORK_UNIT, bundle, evidence,
+};
 
 /// What a decision was computed from.
 pub(crate) struct Sources<'a> {
@@ -29,8 +21,6 @@ pub(crate) struct Sources<'a> {
     pub(crate) evidence: &'a EvidenceSet,
     pub(crate) sheet: &'a FactSheet,
     pub(crate) plan: Option<&'a [u8]>,
-    /// The coordinator's envelope, where the handoff came from the mesh.
-    pub(crate) handoff: Option<&'a [u8]>,
 }
 
 /// Every file of the record but the decision's.
@@ -42,16 +32,13 @@ pub(crate) fn files(sources: &Sources<'_>) -> BTreeMap<String, Vec<u8>> {
         (POLICY.to_owned(), sources.policy.to_vec()),
         (TRUST.to_owned(), sources.trust.to_vec()),
         (FACTS.to_owned(), c1(&sources.sheet.to_value())),
+        (HANDOFF.to_owned(), c1(documents.intake.handoff.value())),
     ]);
-    match sources.handoff {
-        Some(envelope) => files.insert(SIGNED_HANDOFF.to_owned(), envelope.to_vec()),
-        None => files.insert(HANDOFF.to_owned(), c1(documents.intake.handoff.value())),
-    };
     for (digest, envelope) in &sources.evidence.envelopes {
-        files.insert(evidence_name(digest), envelope.clone());
+        files.insert(evidence(digest), envelope.clone());
     }
-    for (digest, bundle) in &sources.evidence.bundles {
-        files.insert(bundle_name(digest), bundle.clone());
+    for (digest, bytes) in &sources.evidence.bundles {
+        files.insert(bundle(digest), bytes.clone());
     }
     if let Some(plan) = sources.plan {
         files.insert(PLAN.to_owned(), plan.to_vec());
@@ -62,14 +49,6 @@ pub(crate) fn files(sources: &Sources<'_>) -> BTreeMap<String, Vec<u8>> {
 /// Path and digest of every file, as the decision lists them.
 pub(crate) fn listing(files: &BTreeMap<String, Vec<u8>>) -> Vec<RecordFile> {
     files.iter().map(|(path, bytes)| RecordFile { path: path.clone(), sha256: Digest::of(bytes) }).collect()
-}
-
-pub(crate) fn evidence_name(digest: &Digest) -> String {
-    format!("evidence/{}.dsse.json", digest.hex())
-}
-
-pub(crate) fn bundle_name(digest: &Digest) -> String {
-    format!("bundles/bundle-{}.zip", digest.hex())
 }
 
 /// A recorded decision: the bytes of every file, by path.

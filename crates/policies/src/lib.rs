@@ -12,6 +12,7 @@ mod facts;
 mod groups;
 pub mod limits;
 mod policy;
+pub mod record;
 mod refusal;
 mod revise;
 mod shipped;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use quorum_attest::KeyId;
 use quorum_handoff::candidate_subject;
-use quorum_schemas::Timestamp;
+use quorum_schemas::{Timestamp, counted, one_line};
 
 use crate::admit::Evidence;
 use crate::decide::Weighed;
@@ -131,7 +131,7 @@ fn missing(weighed: &Weighed) -> Vec<Missing> {
         add(MissingCode::OperatorRule, message);
     }
     if tally.s < tally.q {
-        let mut message = format!("{} of {} independent voices", tally.s, tally.q);
+        let mut message = voices_of(tally.s, tally.q);
         for key in weighed.heard.keys() {
             let because = because(weighed, *key);
             if !because.is_empty() {
@@ -141,7 +141,7 @@ fn missing(weighed: &Weighed) -> Vec<Missing> {
         add(MissingCode::Voices, message);
     }
     if tally.o > tally.tolerate {
-        let message = format!("{} of at most {} objections", tally.o, tally.tolerate);
+        let message = format!("{}, {} borne", counted(tally.o, "objection"), tally.tolerate);
         add(MissingCode::Objections, message);
     }
     if let Some(fraction) = rule.fraction.filter(|_| !weighed.fraction_holds()) {
@@ -157,72 +157,86 @@ fn missing(weighed: &Weighed) -> Vec<Missing> {
 }
 
 impl Decision {
-    /// The why in words, one fact a line, for people.
+    /// The why in words, one fact a line, for people. What documents say stays on its own line.
     #[must_use]
     pub fn why_text(&self) -> String {
-        let mut text = String::new();
+        self.why_lines().iter().map(|line| one_line(line) + "\n").collect()
+    }
+
+    fn why_lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
         if self.assurance == Assurance::Local {
-            text.push_str("1 local verifier, not independent of this machine\n");
+            lines.push("1 local verifier, not independent of this machine".to_owned());
         }
         let tally = self.tally;
-        let _ = writeln!(text, "{}: {}", self.recommendation, self.row_text());
+        lines.push(format!("{}: {}", self.recommendation, self.row_text()));
         if self.withdraws {
-            let _ = writeln!(text, "revision {} withdraws an earlier accept_candidate", self.revision);
+            lines.push(format!("revision {} withdraws an earlier accept_candidate", self.revision));
         }
-        let _ = writeln!(
-            text,
-            "tally: s={} voices, o={} objections, a={} others, n={}; needed q={}, tolerate={}",
+        lines.push(format!(
+            "tally: voices s={}, objections o={}, others a={}, n={}; needed q={}, tolerate={}",
             tally.s, tally.o, tally.a, tally.n, tally.q, tally.tolerate
-        );
-        for heard in &self.heard {
-            let _ = write!(text, "heard: {} ({})", heard.id, heard.standing);
-            if !heard.because.is_empty() {
-                let _ = write!(text, " {}", heard.because);
-            }
-            for evidence in &heard.evidence {
-                let _ = write!(
-                    text,
-                    "; {} by {} over {}, isolation {}",
-                    evidence.verdict, evidence.envelope, evidence.channel, evidence.isolation
-                );
-            }
-            text.push('\n');
-        }
+        ));
+        lines.extend(self.heard.iter().map(heard_text));
         for refusal in &self.refusals {
             let place = if refusal.pointer.is_empty() { "/" } else { &refusal.pointer };
             let (kind, code) = (refusal.kind, refusal.code);
-            let _ = writeln!(text, "refused ({kind}): {code} {} at {place}: {}", refusal.envelope, refusal.message);
+            // Messages of the rooms below begin with the code, which stands here already.
+            let message = refusal.message.strip_prefix(&format!("{code}: ")).unwrap_or(&refusal.message);
+            lines.push(format!("refused ({kind}): {code} {} at {place}: {message}", refusal.envelope));
         }
         for missing in &self.missing {
-            let _ = writeln!(text, "missing: {}", missing.message);
+            let label = if missing.code == MissingCode::Objections { "too many" } else { "missing" };
+            lines.push(format!("{label}: {}", missing.message));
         }
         if self.relies_on_in_process() {
-            text.push_str("in_process: the candidate's own process reported a result; it could have forged it\n");
+            lines.push("in_process: the candidate's own process reported a result; it could have forged it".to_owned());
         }
         if !self.unrequired_request.is_empty() {
             let ids = self.unrequired_request.join(", ");
-            let _ = writeln!(text, "unrequired_request: the worker also asked for {ids}; not counted");
+            lines.push(format!("unrequired_request: the worker also asked for {ids}; not counted"));
         }
-        text
+        lines
     }
 
     fn row_text(&self) -> String {
         let tally = self.tally;
+        let object = verb(tally.o, "key", "object");
         match self.row {
-            Row::QuorumMet => format!(
-                "{} independent voices support ({} needed), {} objections ({} borne)",
-                tally.s, tally.q, tally.o, tally.tolerate
-            ),
-            Row::NoOperatorRule => format!("strategy {} without a rule in the policy", self.rule.strategy),
-            Row::SupportAndObjection => format!("{} voices support and {} keys object", tally.s, tally.o),
-            Row::RejectQuorumMet => {
-                format!("{} keys object ({} needed), nobody supports", tally.o, self.rule.reject_quorum)
+            Row::QuorumMet => {
+                let (support, objections) =
+                    (verb(tally.s, "independent voice", "support"), counted(tally.o, "objection"));
+                format!("{support} ({} needed), {objections} ({} borne)", tally.q, tally.tolerate)
             }
+            Row::NoOperatorRule => format!("strategy {} without a rule in the policy", self.rule.strategy),
+            Row::SupportAndObjection => format!("{} and {object}", verb(tally.s, "voice", "support")),
+            Row::RejectQuorumMet => format!("{object} ({} needed), nobody supports", self.rule.reject_quorum),
             Row::ExhaustsVerifiers => {
                 "exhausts_verifiers: verifiers timed out where their baseline does not".to_owned()
             }
-            Row::NotEnough => format!("{} of {} independent voices", tally.s, tally.q),
-            Row::WithdrawnAndRejected => format!("the accept is taken back, and {} keys object", tally.o),
+            Row::NotEnough => voices_of(tally.s, tally.q),
+            Row::WithdrawnAndRejected => format!("the accept is taken back, and {object}"),
         }
     }
+}
+
+fn heard_text(heard: &Heard) -> String {
+    let mut text = format!("heard: {} ({})", heard.id, heard.standing);
+    if !heard.because.is_empty() {
+        let _ = write!(text, " {}", heard.because);
+    }
+    for evidence in &heard.evidence {
+        let (verdict, envelope, channel) = (evidence.verdict, evidence.envelope, evidence.channel);
+        let _ = write!(text, "; {verdict} by {envelope} over {channel}, isolation {}", evidence.isolation);
+    }
+    text
+}
+
+fn voices_of(found: u64, needed: u64) -> String {
+    format!("{found} of {}", counted(needed, "independent voice"))
+}
+
+/// `1 key objects`, `2 keys object`.
+fn verb(number: u64, noun: &str, verb: &str) -> String {
+    format!("{} {verb}{}", counted(number, noun), if number == 1 { "s" } else { "" })
 }
