@@ -80,6 +80,12 @@ fn write(value: &Value, out: &mut String, enough: usize) {
 
 fn write_string(text: &str, out: &mut String, enough: usize) {
     out.push('"');
+    // Nobody cuts a whole document, and few texts have anything to escape.
+    if enough == usize::MAX && text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     for character in text.chars() {
         if out.len() >= enough {
             return;

@@ -10,6 +10,7 @@ pub mod limits;
 mod names;
 mod parse;
 mod place;
+mod text;
 mod time;
 #[doc(hidden)]
 pub mod upstream;
@@ -21,6 +22,7 @@ pub use digest::{Digest, Sha256};
 pub use error::{ParseError, ParseReason, SchemasError};
 pub use names::SchemaName;
 pub use parse::{parse, parse_with};
+pub use text::{counted, one_line};
 pub use time::Timestamp;
-pub use validate::{SchemaViolation, validate};
+pub use validate::{SchemaViolation, prepare, validate};
 pub use value::{Integer, Object, Value};
