@@ -105,6 +105,22 @@ impl ManifestBinding {
     /// [`HandoffError::CandidateReference`] or [`HandoffError::Binding`]-free shape refusals: any member missing, of
     /// another kind, or unknown.
     pub fn parse(value: &Value) -> Result<Self, HandoffError> {
+        Self::read(value, CandidateReference::parse)
+    }
+
+    /// Takes back what [`ManifestBinding::parse`] admitted, or what was made here, in the process that handed it over; no
+    /// schema is compiled for it. Never for a document from outside.
+    ///
+    /// # Errors
+    /// As [`ManifestBinding::parse`].
+    pub fn reread(value: &Value) -> Result<Self, HandoffError> {
+        Self::read(value, CandidateReference::reread)
+    }
+
+    fn read(
+        value: &Value,
+        reference: impl Fn(&Value) -> Result<CandidateReference, HandoffError>,
+    ) -> Result<Self, HandoffError> {
         let malformed = |pointer: &str| HandoffError::Schema {
             document: Document::ManifestBinding,
             violations: vec![quorum_schemas::SchemaViolation {
@@ -130,7 +146,7 @@ impl ManifestBinding {
             .collect::<Result<Vec<_>, HandoffError>>()?;
         let candidate_id = text(value, &["candidate", "artifact_id"]);
         let candidate = artifacts.iter().position(|artifact| artifact.id == candidate_id);
-        let reference = value.at(&["candidate", "reference"]).map(CandidateReference::parse).transpose()?;
+        let reference = value.at(&["candidate", "reference"]).map(reference).transpose()?;
         let binding = Self {
             id: word("result_manifest_id")?,
             digest: digest("result_manifest_digest")?,

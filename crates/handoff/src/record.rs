@@ -1,6 +1,6 @@
 //! The handoff itself: upstream's VerificationHandoff v0.1.
 
-use quorum_schemas::{Digest, Object, SchemaName, Value, validate};
+use quorum_schemas::{Digest, Object, SchemaName, SchemaViolation, Value, validate};
 
 use crate::error::shown;
 use crate::work_unit::{in_range, number, text, texts};
@@ -27,20 +27,35 @@ impl Handoff {
         constructor_rules(value)?;
         validate(SchemaName::VerificationHandoff, value)
             .map_err(|violations| HandoffError::Schema { document: Document::Handoff, violations })?;
+        Self::reread(value)
+    }
+
+    /// Takes back a value that [`Handoff::parse`] admitted in the process that handed it over; no schema is compiled for
+    /// it. Never for a document from outside: a shape that the schema refuses may pass here.
+    ///
+    /// # Errors
+    /// [`HandoffError::OutOfRange`], [`HandoffError::Schema`] for a member that cannot be read at all.
+    pub fn reread(value: &Value) -> Result<Self, HandoffError> {
         for name in ["work_unit_version", "attempt", "minimum_independent_verifiers", "quorum"] {
             in_range(Document::Handoff, value, &[name])?;
         }
-        let digest = |name: &str| -> Digest {
-            text(value, &[name]).parse().expect("the schema admits only sha256 digests here; tested")
+        let unreadable = |name: &str| HandoffError::Schema {
+            document: Document::Handoff,
+            violations: vec![SchemaViolation {
+                pointer: format!("/{name}"),
+                message: format!("cannot be read, found {}", shown(value.get(name))),
+            }],
         };
+        let digest =
+            |name: &str| -> Result<Digest, HandoffError> { text(value, &[name]).parse().map_err(|_| unreadable(name)) };
         Ok(Self {
             id: Digest::c1(value),
-            work_unit_digest: digest("work_unit_digest"),
-            manifest_digest: digest("result_manifest_digest"),
-            candidate_digest: digest("candidate_artifact_digest"),
+            work_unit_digest: digest("work_unit_digest")?,
+            manifest_digest: digest("result_manifest_digest")?,
+            candidate_digest: digest("candidate_artifact_digest")?,
             required: texts(value, &["required_validator_ids"]).into_iter().map(str::to_owned).collect(),
             strategy: Strategy::from_word(text(value, &["verification_strategy"]))
-                .expect("the schema admits only the four strategies; tested"),
+                .ok_or_else(|| unreadable("verification_strategy"))?,
             value: value.clone(),
         })
     }

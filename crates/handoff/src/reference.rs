@@ -46,6 +46,16 @@ impl CandidateReference {
         let document = Document::CandidateReference;
         validate(SchemaName::CandidateReference, value)
             .map_err(|violations| HandoffError::Schema { document, violations })?;
+        Self::reread(value)
+    }
+
+    /// Takes back what [`CandidateReference::parse`] admitted in the process that handed it over; no schema is compiled
+    /// for it. Never for a document from outside.
+    ///
+    /// # Errors
+    /// As [`CandidateReference::parse`], for what needs no schema to be seen.
+    pub(crate) fn reread(value: &Value) -> Result<Self, HandoffError> {
+        let document = Document::CandidateReference;
         if text(value, &["type"]) == "github_pull_request" {
             crate::work_unit::in_range(document, value, &["number"])?;
             return Ok(Self::PullRequest {
@@ -63,9 +73,14 @@ impl CandidateReference {
                 });
             }
         }
+        let digest = text(value, &["digest"]).parse().map_err(|_| HandoffError::CandidateReference {
+            document,
+            pointer: "/digest".to_owned(),
+            message: format!("{} is no sha256 digest", shown(value.get("digest"))),
+        })?;
         Ok(Self::Bundle {
             locator: text(value, &["locator"]).to_owned(),
-            digest: text(value, &["digest"]).parse().expect("the schema admits only sha256 digests here; tested"),
+            digest,
             media_type: value.get("media_type").and_then(Value::as_str).map(str::to_owned),
         })
     }

@@ -62,7 +62,8 @@ impl CheckRequest {
         c1(&Value::Object(members))
     }
 
-    /// Reads the bytes back.
+    /// Reads the bytes back. The documents are not held against their schemas again: the parent did that, and only it can
+    /// write to this pipe. Whoever starts the child by hand gets a report that nobody signs.
     ///
     /// # Errors
     /// [`VerifierError::ChildGarbage`] naming the member.
@@ -79,10 +80,10 @@ impl CheckRequest {
         let hidden = need("hidden")?.as_array().unwrap_or_default();
         let isolation = need("isolation")?.as_str().unwrap_or_default();
         Ok(Self {
-            plan: BoundPlan::from_value(need("plan")?.clone())?,
-            handoff: Handoff::parse(need("handoff")?).map_err(|error| garbage("handoff", error.to_string()))?,
-            binding: ManifestBinding::parse(need("binding")?).map_err(|error| garbage("binding", error.to_string()))?,
-            work_unit: WorkUnit::from_value(need("work_unit")?.clone())
+            plan: BoundPlan::reread(need("plan")?.clone())?,
+            handoff: Handoff::reread(need("handoff")?).map_err(|error| garbage("handoff", error.to_string()))?,
+            binding: ManifestBinding::reread(need("binding")?).map_err(|error| garbage("binding", error.to_string()))?,
+            work_unit: WorkUnit::reread(need("work_unit")?.clone())
                 .map_err(|error| garbage("work_unit", error.to_string()))?,
             candidate_root: path("candidate_root", need("candidate_root")?)?,
             baseline_root: optional("baseline_root")?,

@@ -35,6 +35,15 @@ impl BoundPlan {
     pub fn from_value(value: Value) -> Result<Self, VerifierError> {
         validate(SchemaName::QuorumPlan, &value)
             .map_err(|violations| VerifierError::PlanInvalid(violations[0].to_string()))?;
+        Self::reread(value)
+    }
+
+    /// Takes back a plan that [`BoundPlan::from_value`] admitted in the process that handed it over; no schema is
+    /// compiled for it. Never for a document from outside.
+    ///
+    /// # Errors
+    /// As [`BoundPlan::parse`], for what needs no schema to be seen.
+    pub(crate) fn reread(value: Value) -> Result<Self, VerifierError> {
         let ids = value.get("required_validator_ids").and_then(Value::as_array).unwrap_or_default();
         let required: Vec<String> = ids.iter().filter_map(Value::as_str).map(str::to_owned).collect();
         let checks = template::checks(value.get("checks").unwrap_or(&Value::Null))?;
