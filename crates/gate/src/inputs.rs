@@ -1,5 +1,6 @@
 //! The control files of one run, read once and before anything else happens.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use quorum_attest::{Entry, Role, SigningKey, TrustRoot};
@@ -88,9 +89,24 @@ pub(crate) fn documents(
     now: Timestamp,
 ) -> Result<Documents, GateError> {
     let work_unit = control.read("--work-unit", work_unit, limits::ENVELOPE)?;
-    // The worker's own document may lie in the worker's own tree.
-    let result = read_disk(result, limits::ENVELOPE)?;
+    let result = workers_document(result)?;
     admit(work_unit, result, trust, now)
+}
+
+/// Reads `--result`. The worker's own document may lie in the worker's own tree, so what is there may be hostile.
+pub(crate) fn workers_document(path: &Path) -> Result<Vec<u8>, GateError> {
+    let wrong = |source| GateError::Read { path: path.to_owned(), source };
+    let found = fs::metadata(path).map_err(wrong)?;
+    let refused =
+        |code, why: String| Err(GateError::worker(code, format!("result manifest {}: {why}", path.display())));
+    if found.len() > limits::ENVELOPE {
+        return refused("result_too_large", format!("{} bytes, the limit is {}", found.len(), limits::ENVELOPE));
+    }
+    // A pipe that nobody writes to would be waited for without end.
+    if !found.is_file() && !found.is_dir() {
+        return refused("result_not_a_file", "it is not a regular file".to_owned());
+    }
+    read_disk(path, limits::ENVELOPE)
 }
 
 /// A policy that the trust root admits.

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use quorum_policies::Decision;
+use quorum_schemas::one_line;
 use quorum_verifier::CheckOutcome;
 
 use crate::GateError;
@@ -44,6 +45,17 @@ impl From<&CheckOutcome> for CheckLine {
             duration_ms: outcome.duration_ms,
         }
     }
+}
+
+/// One line for each check, in columns.
+#[must_use]
+pub fn check_lines(checks: &[CheckLine]) -> Vec<String> {
+    let width = checks.iter().map(|check| check.id.chars().count()).max().unwrap_or(0);
+    let line = |check: &CheckLine| {
+        let (status, id, summary) = (&check.status, one_line(&check.id), one_line(&check.summary));
+        format!("{status:<12}  {id:<width$}  {summary}")
+    };
+    checks.iter().map(line).collect()
 }
 
 /// What a report is about.
@@ -121,9 +133,4 @@ impl FromStr for ReportTarget {
         };
         Ok(Self { format, file: file.into() })
     }
-}
-
-/// Text from documents, without characters that a terminal would obey or that would start another line.
-pub(crate) fn plain(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
 }

@@ -17,7 +17,7 @@ use crate::inputs::{self, KeyEntry, PolicyFile};
 use crate::keys::Ephemeral;
 use crate::out_dir::OutDir;
 use crate::report::CheckLine;
-use crate::{CandidateSource, GateError, Record, WorkerClaim, clock, limits, manifest};
+use crate::{CandidateSource, GateError, Record, WorkerClaim, clock, limits, manifest, ready};
 
 /// What `quorum gate` is asked.
 #[derive(Debug, Clone)]
@@ -75,6 +75,7 @@ pub struct GateOutcome {
 /// [`GateError`] with its exit code; nothing is written then.
 pub fn run(request: &GateRequest) -> Result<GateOutcome, GateError> {
     check_options(request)?;
+    ready::schemas();
     let out = request.out.as_deref().map(OutDir::reserve).transpose()?;
     let (candidate, mut control) = Candidate::open(&request.candidate)?;
     for pin in &request.pins {
@@ -159,9 +160,7 @@ impl Inputs {
             plan.check_verifier(entry)?;
         }
         let work_unit = control.read("--work-unit", &request.work_unit, limits::ENVELOPE)?;
-        // The worker's own document may lie in the worker's own tree.
-        let result =
-            request.result.as_ref().map(|path| crate::control::read_disk(path, limits::ENVELOPE)).transpose()?;
+        let result = request.result.as_deref().map(inputs::workers_document).transpose()?;
         let evidence = EvidenceSet::read(control, &request.evidence, request.bundles.as_deref())?;
         Ok(Self { work_unit, result, policy, trust, plan, key, decision_key, evidence })
     }

@@ -1,7 +1,6 @@
 //! `quorum verify`: check a candidate, write evidence.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 
 use quorum_attest::{PAYLOAD_TYPE, Role, TrustRoot, sign};
@@ -52,13 +51,6 @@ pub struct VerifyOutcome {
     pub evidence: String,
     /// File name of the bundle.
     pub bundle: String,
-}
-
-impl fmt::Display for CheckLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plain = crate::report::plain;
-        write!(f, "{:<12}  {}  {}", self.status, plain(&self.id), plain(&self.summary))
-    }
 }
 
 /// Runs the plan and writes what it shows.

@@ -1,8 +1,9 @@
 //! The report for pull requests and job summaries.
 
 use quorum_policies::{Assurance, Recommendation};
+use quorum_schemas::one_line;
 
-use super::{Subject, plain};
+use super::Subject;
 
 pub(super) fn render(subject: &Subject<'_>) -> String {
     let decision = subject.decision;
@@ -35,7 +36,7 @@ pub(super) fn render(subject: &Subject<'_>) -> String {
     text.push_str("\n<details><summary>Why</summary>\n\n```text\n");
     for line in decision.why_text().lines() {
         // A fence inside the text would end the block.
-        text.push_str(&plain(line).replace("```", "'''"));
+        text.push_str(&line.replace("```", "'''"));
         text.push('\n');
     }
     text.push_str("```\n\n</details>\n\nA recommendation; integration is someone else's decision.\n");
@@ -49,13 +50,13 @@ fn digests(subject: &Subject<'_>) -> String {
 
 /// Text from documents inside a table cell, as code: what it holds is shown and not obeyed.
 fn code(text: &str) -> String {
-    format!("`{}`", plain(text).replace('`', "'").replace('|', "\\|"))
+    format!("`{}`", one_line(text).replace('`', "'").replace('|', "\\|"))
 }
 
 /// Text from documents inside a table cell, as words.
 fn words(text: &str) -> String {
     let mut out = String::new();
-    for character in plain(text).chars() {
+    for character in one_line(text).chars() {
         match character {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
