@@ -136,11 +136,25 @@ impl Mesh {
     /// # Errors
     /// `not_found` (a chunk is missing), `blob_corrupt`, `too_large`, `permission_denied`, `timed_out`.
     pub async fn get_blob(&self, blob: &BlobRef) -> Result<Vec<u8>, MeshError> {
+        let mut bytes = Vec::new();
+        self.each_chunk(blob, |chunk| bytes.extend_from_slice(chunk)).await?;
+        Ok(bytes)
+    }
+
+    /// Verifies what [`Mesh::get_blob`] would, chunk by chunk, and keeps nothing.
+    ///
+    /// # Errors
+    /// As [`Mesh::get_blob`]; `message_malformed` for a chunk whose header block others could not read.
+    pub async fn check_blob(&self, blob: &BlobRef) -> Result<(), MeshError> {
+        self.each_chunk(blob, |_| {}).await
+    }
+
+    async fn each_chunk(&self, blob: &BlobRef, mut take: impl FnMut(&[u8])) -> Result<(), MeshError> {
         if blob.bytes > limits::BLOB_BYTES {
             return Err(too_large(&blob.to_string(), blob.bytes));
         }
         let corrupt = |reason: String| MeshError::BlobCorrupt { blob: blob.to_string(), reason };
-        let (mut bytes, mut digest) = (Vec::new(), Sha256::default());
+        let (mut left, mut digest) = (blob.bytes, Sha256::default());
         for number in 0..blob.chunks() {
             let (body, size) = self
                 .chunk(blob, number)
@@ -149,15 +163,16 @@ impl Mesh {
             if size != blob.bytes {
                 return Err(corrupt(format!("chunk {number} says {size} bytes in all, expected {}", blob.bytes)));
             }
-            let wanted = (blob.bytes - bytes.len() as u64).min(limits::CHUNK_BYTES as u64);
+            let wanted = left.min(limits::CHUNK_BYTES as u64);
             if body.len() as u64 != wanted {
                 return Err(corrupt(format!("chunk {number} has {} bytes, expected {wanted}", body.len())));
             }
             digest.update(&body);
-            bytes.extend_from_slice(&body);
+            left -= wanted;
+            take(&body);
         }
         let found = digest.finish();
-        if found == blob.sha256 { Ok(bytes) } else { Err(corrupt(format!("the bytes are {found}"))) }
+        if found == blob.sha256 { Ok(()) } else { Err(corrupt(format!("the bytes are {found}"))) }
     }
 
     /// Finds a blob by publisher and digest: its size as the first chunk's header says.
@@ -181,8 +196,8 @@ impl Mesh {
 
     async fn chunk(&self, blob: &BlobRef, number: u32) -> Result<Option<(Bytes, u64)>, MeshError> {
         let subject = blob.chunk(number).subject()?;
-        let Some((stored, message)) = self.last_message(StreamName::Blobs, &subject).await? else { return Ok(None) };
-        let size = message.headers.as_ref().and_then(|headers| headers.get(SIZE_HEADER));
+        let Some((stored, headers)) = self.last_message(StreamName::Blobs, &subject).await? else { return Ok(None) };
+        let size = headers.as_ref().and_then(|headers| headers.get(SIZE_HEADER));
         let size = size.and_then(|text| text.as_str().parse().ok()).ok_or_else(|| MeshError::MessageMalformed {
             place: subject,
             reason: format!("no header {SIZE_HEADER}"),

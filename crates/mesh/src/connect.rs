@@ -11,7 +11,7 @@ use serde::Deserialize;
 use tokio::sync::{broadcast, watch};
 use tokio::time::Instant;
 
-use crate::{MeshError, limits};
+use crate::{MeshError, UserRole, limits};
 
 /// Denials kept for callers that have not looked yet.
 const DENIALS: usize = 64;
@@ -112,6 +112,8 @@ impl std::fmt::Debug for Credentials {
 pub struct Mesh {
     pub(crate) client: async_nats::Client,
     user: String,
+    /// Whether messages are read as JSON: see [`crate::read`].
+    pub(crate) reads_all: bool,
     /// The server's texts of refused subjects, as they arrive.
     pub(crate) denials: broadcast::Sender<String>,
     /// How often the connection was made; a change means that what was in flight may be lost.
@@ -150,7 +152,8 @@ impl Mesh {
             return Err(MeshError::ConnectFailed { url: url.to_owned(), reason: "no event of the connection".into() });
         }
         drop(made);
-        Ok(Self { client, user: credentials.user.clone(), denials, connections })
+        let reads_all = UserRole::reads_all(&credentials.user);
+        Ok(Self { client, user: credentials.user.clone(), reads_all, denials, connections })
     }
 
     /// Connects as the `[nats]` table says.

@@ -7,9 +7,9 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 use quorum_schemas::{Digest, Timestamp};
 use serde_json::{Value as Json, json};
+use tokio::sync::broadcast::Receiver;
 use tokio::time::Instant;
 
-use crate::read::absent;
 use crate::request::lost;
 use crate::{Mesh, MeshError, Place, StreamName, limits, provision, token};
 
@@ -106,6 +106,8 @@ pub struct Deliveries {
     durable: String,
     batch: usize,
     pull: Option<Pull>,
+    /// Since when nobody answers for the consumer.
+    absent_since: Option<Instant>,
 }
 
 /// One standing pull request.
@@ -124,6 +126,8 @@ enum Sign {
     Heartbeat,
     /// The request has ended; make another one.
     Over,
+    /// Nobody answers for the consumer: the server starts, or there is none.
+    Absent,
 }
 
 impl Deliveries {
@@ -146,9 +150,19 @@ impl Deliveries {
                 continue;
             };
             match pull.next().await {
-                Sign::Heartbeat => {}
+                Sign::Heartbeat => self.absent_since = None,
                 Sign::Over => self.pull = None,
+                Sign::Absent => {
+                    self.pull = None;
+                    let since = *self.absent_since.get_or_insert_with(Instant::now);
+                    if since.elapsed() >= limits::PATIENCE {
+                        let object = format!("{}.{}", self.stream.as_str(), self.durable);
+                        return Err(MeshError::NotFound(format!("{object} (run `quorum mesh apply`)")));
+                    }
+                    tokio::time::sleep(limits::RECONNECT).await;
+                }
                 Sign::Message(message) => {
+                    self.absent_since = None;
                     if pull.left == 0 {
                         self.pull = None;
                     }
@@ -165,8 +179,7 @@ impl Deliveries {
 
     async fn request(&self) -> Result<Pull, MeshError> {
         let object = format!("{}.{}", self.stream.as_str(), self.durable);
-        let info = self.mesh.api(&format!("$JS.API.CONSUMER.INFO.{object}"), &Json::Null).await?;
-        info.map_err(|error| absent(&object, &error))?;
+        let mut denials = self.mesh.denials.subscribe();
         let mut connections = self.mesh.connections.clone();
         connections.borrow_and_update();
         let inbox = self.mesh.client.new_inbox();
@@ -177,8 +190,9 @@ impl Deliveries {
             "idle_heartbeat": nanos(limits::HEARTBEAT),
         });
         let subject = format!("$JS.API.CONSUMER.MSG.NEXT.{object}");
-        let publish = self.mesh.client.publish_with_reply(subject, inbox, body.to_string().into());
+        let publish = self.mesh.client.publish_with_reply(subject.clone(), inbox, body.to_string().into());
         publish.await.map_err(|_| MeshError::Closed)?;
+        self.mesh.denied(&mut denials, &subject).await?;
         Ok(Pull { subscriber, connections, left: self.batch, alive_until: Instant::now() + limits::HEARTBEAT * 2 })
     }
 
@@ -202,13 +216,15 @@ impl Pull {
             message = self.subscriber.next() => {
                 let Some(message) = message else { return Sign::Over };
                 self.alive_until = Instant::now() + limits::HEARTBEAT * 2;
-                match message.status.map(|status| status.as_u16()) {
+                match message.status.filter(|_| !is_stored(&message)).map(|status| status.as_u16()) {
                     None => {
                         self.left = self.left.saturating_sub(1);
                         Sign::Message(message)
                     }
                     Some(100) => Sign::Heartbeat,
-                    // 404, 408 (expired), 409 (consumer deleted, leadership change), 503 (no JetStream).
+                    // No responders.
+                    Some(503) => Sign::Absent,
+                    // 404, 408 (expired), 409 (consumer deleted, leadership change).
                     Some(_) => Sign::Over,
                 }
             }
@@ -216,6 +232,11 @@ impl Pull {
             () = tokio::time::sleep_until(self.alive_until) => Sign::Over,
         }
     }
+}
+
+/// Whether it came from a stream, whatever its publisher wrote into the status line.
+fn is_stored(message: &async_nats::Message) -> bool {
+    message.reply.as_ref().is_some_and(|reply| reply.starts_with("$JS.ACK."))
 }
 
 fn nanos(duration: Duration) -> u64 {
@@ -237,14 +258,21 @@ impl Mesh {
     /// `id_empty`, `id_too_long`.
     pub fn offers(&self, verifier: &str) -> Result<Deliveries, MeshError> {
         let durable = provision::offers_consumer(&token::encode(verifier)?);
-        Ok(Deliveries { mesh: self.clone(), stream: StreamName::Offers, durable, batch: 1, pull: None })
+        Ok(Deliveries {
+            mesh: self.clone(),
+            stream: StreamName::Offers,
+            durable,
+            batch: 1,
+            pull: None,
+            absent_since: None,
+        })
     }
 
     /// The coordinators' consumer of a stream: WORK, RESULTS or EVIDENCE. Replicas share it.
     #[must_use]
     pub fn intake(&self, stream: StreamName) -> Deliveries {
         let durable = provision::COORDINATOR_CONSUMER.to_owned();
-        Deliveries { mesh: self.clone(), stream, durable, batch: limits::INTAKE_BATCH, pull: None }
+        Deliveries { mesh: self.clone(), stream, durable, batch: limits::INTAKE_BATCH, pull: None, absent_since: None }
     }
 
     /// Messages as they are published, for live pages and waiting clients; nothing is replayed and nothing is
@@ -273,7 +301,12 @@ impl Mesh {
             Some(queue) => self.client.queue_subscribe(subject.to_owned(), queue.to_owned()).await,
         };
         let subscriber = subscriber.map_err(|_| MeshError::Closed)?;
-        // A round trip on the same connection: a refusal would have come before its answer.
+        self.denied(&mut denials, subject).await?;
+        Ok(subscriber)
+    }
+
+    /// Waits for a round trip on the same connection: the server's refusal of `subject` would have come before its answer.
+    async fn denied(&self, denials: &mut Receiver<String>, subject: &str) -> Result<(), MeshError> {
         self.round_trip().await?;
         let quoted = format!("\"{subject}\"");
         while let Ok(server) = denials.try_recv() {
@@ -281,7 +314,7 @@ impl Mesh {
                 return Err(MeshError::PermissionDenied { subject: subject.to_owned(), server });
             }
         }
-        Ok(subscriber)
+        Ok(())
     }
 }
 

@@ -34,6 +34,13 @@ impl UserRole {
         }
     }
 
+    /// Whether it may read whole streams; told by the name that [`user_name`] gives.
+    pub(crate) fn reads_all(user: &str) -> bool {
+        [Self::Coordinator, Self::Auditor]
+            .iter()
+            .any(|role| user.strip_prefix(role.as_str()).is_some_and(|rest| rest.starts_with('-')))
+    }
+
     /// Whether the operator's own hands hold its credentials. Everybody else gets an account of its own: see
     /// [`crate::server`].
     pub(crate) fn is_operator(self) -> bool {
@@ -166,6 +173,7 @@ fn reads_all() -> Vec<String> {
             let name = stream.as_str();
             [
                 format!("$JS.API.STREAM.INFO.{name}"),
+                format!("$JS.API.STREAM.MSG.GET.{name}"),
                 format!("$JS.API.DIRECT.GET.{name}"),
                 format!("$JS.API.DIRECT.GET.{name}.>"),
             ]
@@ -173,11 +181,11 @@ fn reads_all() -> Vec<String> {
         .collect()
 }
 
-/// Pulling from one durable consumer and acknowledging to it.
+/// Pulling from one durable consumer and acknowledging to it. Asking for its state is none of it: outside the streams'
+/// account the server answers such a request twice, once for an account without JetStream.
 fn consumes(stream: StreamName, consumer: &str) -> Vec<String> {
     let object = format!("{}.{consumer}", stream.as_str());
     vec![
-        format!("$JS.API.CONSUMER.INFO.{object}"),
         format!("$JS.API.CONSUMER.MSG.NEXT.{object}"),
         format!("$JS.ACK.{object}.>"),
         format!("$JS.ACK.*.*.{object}.>"),
