@@ -45,8 +45,11 @@ impl Actor {
         let mesh = self.context.mesh.clone();
         self.context.publish_control_files().await?;
         for stored in mesh.scan(StreamName::Audit, Some("idkmesh.v1.audit.refusal.*"), 1).await? {
-            if let Ok(record) = quorum_mesh::AuditRecord::parse(&stored.body) {
-                self.board.refused.insert(record.digest);
+            // Those of evidence name a handoff, and are heard again by its case.
+            if let Ok(record) = quorum_mesh::AuditRecord::parse(&stored.body)
+                && record.handoff.is_none()
+            {
+                self.board.refused.insert((record.publisher, record.digest));
             }
         }
         for stored in mesh.scan(StreamName::Handoffs, None, 1).await? {
@@ -86,11 +89,7 @@ impl Actor {
     }
 
     /// One delivery of a consumer. It is only a hint that there is something new: the stream is read in its order.
-    pub(crate) async fn on_delivery(
-        &mut self,
-        stream: StreamName,
-        delivery: &Delivery,
-    ) -> Result<(), CoordinatorError> {
+    pub(crate) async fn on_delivery(&mut self, stream: StreamName, delivery: Delivery) -> Result<(), CoordinatorError> {
         let sequence = delivery.stored.sequence;
         let cursor = self.board.cursor(stream);
         if sequence == cursor + 1 {
@@ -98,9 +97,12 @@ impl Actor {
         } else if sequence > cursor {
             self.catch_up(stream).await?;
         }
-        if let Err(error) = delivery.ack().await {
-            tracing::debug!(%error, stream = stream.as_str(), sequence, "an acknowledgement was lost");
-        }
+        // Nothing hangs on it, so that nothing waits for it: what is delivered again was read before.
+        tokio::spawn(async move {
+            if let Err(error) = delivery.ack().await {
+                tracing::debug!(%error, stream = stream.as_str(), sequence, "an acknowledgement was lost");
+            }
+        });
         Ok(())
     }
 
@@ -145,7 +147,7 @@ impl Actor {
     }
 
     async fn take_manifest(&mut self, stored: Stored) -> Result<(), CoordinatorError> {
-        if self.board.refused.contains(&stored.digest()) {
+        if self.board.refused.contains(&(publisher(&stored), stored.digest())) {
             // Its attempt is used up all the same.
             if let Ok(manifest) = read_manifest(&stored, &self.context.loaded.trust) {
                 self.board.attempts.entry(attempt_key(&manifest)).or_insert(manifest.digest);
@@ -182,7 +184,13 @@ impl Actor {
 
     async fn retry_waiting(&mut self) -> Result<(), CoordinatorError> {
         for Waiting { manifest, stored } in std::mem::take(&mut self.board.waiting) {
-            self.consider(manifest, stored).await?;
+            let subject = stored.subject.clone();
+            match self.consider(manifest, stored).await {
+                Err(error) if error.needs_a_person() => {
+                    tracing::error!(%error, code = error.code(), subject, "left alone");
+                }
+                other => other?,
+            }
         }
         Ok(())
     }
@@ -232,7 +240,8 @@ impl Actor {
         self.refuse(stored, refused, None).await
     }
 
-    /// The candidate's bytes on the mesh: published by the worker under the digest that its signature names.
+    /// The candidate's bytes on the mesh: published by the worker under the digest that its signature names, whole and
+    /// readable, so that no verifier takes a seat for nothing.
     async fn candidate(
         &self,
         manifest: &ManifestDoc,
@@ -242,11 +251,22 @@ impl Actor {
             let message = "the mesh carries bytes; hand the head tree in as an artifact_bundle";
             return Ok(Err(Refused::new("candidate_unsupported", "", message)));
         };
-        match self.context.mesh.find_blob(BlobRole::Worker, &manifest.worker.id, digest).await {
-            Ok(found) => Ok(Ok(found)),
-            Err(error @ (MeshError::TooLarge { .. } | MeshError::MessageMalformed { .. })) => {
-                Ok(Err(Refused::new("candidate_unreadable", "", error.to_string())))
+        let found = match self.context.mesh.find_blob(BlobRole::Worker, &manifest.worker.id, digest).await {
+            // A handoff that stands was issued for a candidate that was whole.
+            Ok(Some(blob)) if !self.board.handoffs.contains_key(&intake.handoff.id()) => {
+                self.context.mesh.check_blob(&blob).await.map(|()| Some(blob))
             }
+            other => other,
+        };
+        match found {
+            Ok(found) => Ok(Ok(found)),
+            // Its first chunks stand there, the others may still come.
+            Err(MeshError::NotFound(_)) => Ok(Ok(None)),
+            Err(
+                error @ (MeshError::TooLarge { .. }
+                | MeshError::MessageMalformed { .. }
+                | MeshError::BlobCorrupt { .. }),
+            ) => Ok(Err(Refused::new("candidate_unreadable", "", error.to_string()))),
             Err(error) => Err(error.into()),
         }
     }
@@ -324,7 +344,7 @@ impl Actor {
 
     async fn take_evidence(&mut self, stored: &Stored) -> Result<(), CoordinatorError> {
         let place = stored.place();
-        let Ok(Place::Evidence { verifier, handoff, .. }) = place else {
+        let Ok(Place::Evidence { verifier, handoff, seat, try_no }) = place else {
             return self.refuse(stored, &Refused::new("wrong_place", "", "not an evidence subject"), None).await;
         };
         if !self.board.cases.contains_key(&handoff) {
@@ -337,6 +357,10 @@ impl Actor {
             let refused = Refused::new("wrong_handoff", "", "there is no such handoff");
             return self.refuse(stored, &refused, Some(handoff)).await;
         };
+        if !case.hears(&verifier, seat, try_no) {
+            let refused = Refused::new("too_many", "", "no such seat and try, and not the first such message");
+            return self.refuse(stored, &refused, Some(handoff)).await;
+        }
         self.context.take_evidence(case, &verifier, stored).await?;
         if case.is_live() {
             self.context.decide(case, Deadline::Ahead, horizon, &earlier).await
@@ -376,15 +400,10 @@ impl Actor {
         refused: &Refused,
         handoff: Option<Digest>,
     ) -> Result<(), CoordinatorError> {
-        if !self.board.refused.insert(stored.digest()) {
+        let publisher = publisher(stored);
+        if !self.board.refused.insert((publisher.clone(), stored.digest())) {
             return Ok(());
         }
-        let publisher = match stored.place() {
-            Ok(Place::Result { worker, .. }) => worker,
-            Ok(Place::Evidence { verifier, .. }) => verifier,
-            // Any author may publish any work unit; the subject does not say who did.
-            _ => String::new(),
-        };
         tracing::warn!(code = refused.code, subject = stored.subject, reason = refused.message, "refused");
         self.context.audit(&audit::refusal(stored, &publisher, refused, handoff)).await
     }
@@ -465,5 +484,15 @@ impl Actor {
             }
             other => other,
         }
+    }
+}
+
+/// Who published a document, as the server's permissions vouch for its subject.
+fn publisher(stored: &Stored) -> String {
+    match stored.place() {
+        Ok(Place::Result { worker, .. }) => worker,
+        Ok(Place::Evidence { verifier, .. }) => verifier,
+        // Any author may publish any work unit; the subject does not say who did.
+        _ => String::new(),
     }
 }

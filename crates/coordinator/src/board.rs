@@ -33,8 +33,9 @@ pub(crate) struct Board {
     pub(crate) handoffs: BTreeMap<Digest, Stored>,
     /// Decisions that stood on the stream, by handoff and revision.
     pub(crate) decisions: BTreeMap<Digest, BTreeMap<u32, Stored>>,
-    /// Envelopes that were refused before: a refusal stays, whatever came later.
-    pub(crate) refused: BTreeSet<Digest>,
+    /// Publisher and digest of what was refused before: a refusal stays, whatever came later. Somebody else who publishes
+    /// the same bytes where they do not belong must not have them refused everywhere.
+    pub(crate) refused: BTreeSet<(String, Digest)>,
     /// Manifests that wait.
     pub(crate) waiting: Vec<Waiting>,
     cursors: BTreeMap<StreamName, u64>,

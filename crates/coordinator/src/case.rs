@@ -15,7 +15,7 @@ use quorum_tasks::{Event, State, Terms, Verifier, Worker, step};
 
 use crate::config::{Loaded, Timing};
 use crate::documents::{HandoffDoc, ManifestDoc, WorkUnitDoc};
-use crate::{CoordinatorError, clock};
+use crate::{CoordinatorError, clock, limits};
 
 /// One envelope that was published as evidence of this handoff.
 #[derive(Debug, Clone)]
@@ -52,6 +52,8 @@ pub(crate) struct Case {
     pub(crate) decisions: Vec<Decided>,
     /// What a coordinator published for this handoff is unusable; a person has to look at it.
     pub(crate) stuck: bool,
+    /// Messages by each verifier for seats or tries that this panel does not have.
+    strays: BTreeMap<String, u32>,
     /// Key ids of all verifiers of the trust root.
     keys: BTreeMap<String, KeyId>,
 }
@@ -107,6 +109,7 @@ impl Case {
             items: BTreeMap::new(),
             decisions: Vec::new(),
             stuck: false,
+            strays: BTreeMap::new(),
             keys: keys(&loaded.trust),
         })
     }
@@ -118,6 +121,17 @@ impl Case {
 
     pub(crate) fn id(&self) -> Digest {
         self.doc.handoff.id()
+    }
+
+    /// Whether one more message for this seat and try is heard. The stream bounds what the places of a panel hold; what a
+    /// verifier publishes beside them is bounded here, or one key could make a decision too large to be published.
+    pub(crate) fn hears(&mut self, verifier: &str, seat: u32, try_no: u32) -> bool {
+        if seat < self.doc.panel && (1..=self.policy.max_tries).contains(&try_no) {
+            return true;
+        }
+        let strays = self.strays.entry(verifier.to_owned()).or_insert(0);
+        *strays = strays.saturating_add(1);
+        *strays <= limits::STRAYS
     }
 
     /// Applies an event that needs no broker.

@@ -33,7 +33,7 @@ impl Context {
             case.items.insert(digest, item(received, bundle));
             return Ok(());
         }
-        let bundle = self.check_bundle(case, verifier, stored).await?;
+        let bundle = self.check_bundle(case, stored).await?;
         let received = Received { received_at: stored.received_at, bundle_checked: bundle.is_some() };
         case.items.insert(digest, item(received, bundle));
         self.hear(case, verifier, stored).await
@@ -73,17 +73,14 @@ impl Context {
     }
 
     /// The digest of the bundle if it is on the mesh and every digest that the evidence names was recomputed from it.
-    async fn check_bundle(
-        &self,
-        case: &Case,
-        verifier: &str,
-        stored: &Stored,
-    ) -> Result<Option<Digest>, CoordinatorError> {
+    async fn check_bundle(&self, case: &Case, stored: &Stored) -> Result<Option<Digest>, CoordinatorError> {
         // What nobody signed is worth no download.
         if Envelope::parse(&stored.body).is_err() {
             return Ok(None);
         }
         let Ok(authentic) = open(stored, &self.loaded.trust, PredicateType::Evidence) else { return Ok(None) };
+        // A relayed envelope has its signer's bundle.
+        let verifier = authentic.signer().id.as_str();
         let predicate = authentic.predicate();
         let Some(digest) = named_bundle(&stored.body) else { return Ok(None) };
         let bundle = match self.mesh.find_blob(BlobRole::Verifier, verifier, digest).await {

@@ -37,3 +37,7 @@ pub const REVISIONS: u32 = 100;
 
 /// Deliveries that wait for the actor; more stay at the broker.
 pub const QUEUE: usize = 64;
+
+/// Messages that are heard from one verifier for seats or tries that the panel does not have: as many as one place holds,
+/// so that an objection stands wherever it was published first.
+pub const STRAYS: u32 = 2;

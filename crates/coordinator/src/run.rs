@@ -30,6 +30,10 @@ pub async fn run(config: &Config, shutdown: impl Future<Output = ()>) -> Result<
         () = &mut shutdown => return Ok(()),
         mesh = Mesh::open(&config.nats, limits::PATIENCE) => mesh?,
     };
+    let outer = tokio::select! {
+        () = &mut shutdown => return Ok(()),
+        outer = Mesh::open(&config.nats, limits::PATIENCE) => outer?,
+    };
     let mut context = Context::new(mesh.clone(), loaded, config.timing);
     let mut pause = limits::RETRY.0;
     loop {
@@ -37,7 +41,7 @@ pub async fn run(config: &Config, shutdown: impl Future<Output = ()>) -> Result<
         let mut inputs = Inputs::default();
         let end = tokio::select! {
             () = &mut shutdown => break,
-            ready = start(&mut actor, &mut inputs) => ready,
+            ready = start(&mut actor, &mut inputs, &outer) => ready,
         };
         let end = match end {
             Ok(calls) => {
@@ -63,6 +67,7 @@ pub async fn run(config: &Config, shutdown: impl Future<Output = ()>) -> Result<
         }
     }
     tracing::info!("stopped");
+    outer.close().await.ok();
     mesh.close().await.or(Ok(()))
 }
 
@@ -104,14 +109,16 @@ struct Inputs {
     dead: Option<DeadLetters>,
 }
 
-async fn start(actor: &mut Actor, inputs: &mut Inputs) -> Result<LeaseCalls, CoordinatorError> {
+/// Rebuilds the state and opens the inputs. What others publish comes over `outer` as they wrote it, and a header block
+/// that the client library cannot parse costs a connection: that must not be the one that the actor works with.
+async fn start(actor: &mut Actor, inputs: &mut Inputs, outer: &Mesh) -> Result<LeaseCalls, CoordinatorError> {
     actor.context().readiness().await?;
     actor.rebuild().await?;
     let mesh = actor.context().mesh.clone();
-    let calls = mesh.lease_calls().await?;
+    let calls = outer.lease_calls().await?;
     let (sender, receiver) = mpsc::channel(limits::QUEUE);
     for stream in [StreamName::Work, StreamName::Results, StreamName::Evidence] {
-        inputs.pumps.spawn(pump(mesh.clone(), stream, sender.clone()));
+        inputs.pumps.spawn(pump(outer.clone(), stream, sender.clone()));
     }
     inputs.deliveries = Some(receiver);
     inputs.dead = Some(mesh.dead_letters().await?);
@@ -156,7 +163,7 @@ async fn work(
                 Some(call) => actor.on_lease(call).await?,
                 None => return Err(quorum_mesh::MeshError::Closed.into()),
             },
-            Some((stream, delivery)) = deliveries.recv() => actor.on_delivery(stream, &delivery).await?,
+            Some((stream, delivery)) = deliveries.recv() => actor.on_delivery(stream, delivery).await?,
             _ = tick.tick() => actor.on_tick().await?,
             _ = resync.tick() => actor.on_resync().await?,
             Some(letter) = dead.next() => actor.on_dead_letter(&letter).await?,

@@ -4,6 +4,7 @@
 
 mod fixture;
 mod happy;
+mod hostile;
 mod leases;
 mod recovery;
 mod refusals;
