@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that cannot go on says where, and prints its numbers")]
 
+mod bench;
 mod chaos;
 mod crash;
 mod demo;
