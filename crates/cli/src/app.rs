@@ -4,15 +4,16 @@ use std::ffi::OsString;
 use std::process;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 use quorum_gate::ExitCode;
 
 use crate::cmd;
 use crate::error::CliError;
 use crate::ui::Ui;
 
-/// Independent verification of what AI workers hand in.
+/// Independent verification of what workers hand in, be they agents, people or scripts.
 #[derive(Parser)]
-#[command(name = "quorum", version, about, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "quorum", version, arg_required_else_help = true, max_term_width = 100)]
 struct Cli {
     /// Write one JSON document to stdout instead of text.
     #[arg(long, global = true)]
@@ -41,15 +42,23 @@ pub(crate) fn main() -> process::ExitCode {
     code.into()
 }
 
-/// Help and version are data and succeed; every other complaint of the parser is usage.
+/// Help and version are data and succeed; every other complaint of the parser is usage, in one line as all errors.
 fn usage(error: &clap::Error) -> process::ExitCode {
-    let asked_for = !error.use_stderr();
-    let code = match (error.print(), asked_for) {
-        (Ok(()), true) => ExitCode::Accept,
-        (Err(_), true) => ExitCode::Infrastructure,
-        (_, false) => ExitCode::Usage,
-    };
-    code.into()
+    if !error.use_stderr() {
+        return error.print().map_or(ExitCode::Infrastructure, |()| ExitCode::Accept).into();
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        // Nobody reads it where it cannot be written; the exit code says the same.
+        let _ = error.print();
+        return ExitCode::Usage.into();
+    }
+    let text = error.render().to_string();
+    let rest = |line: &&str| !line.starts_with("Usage:") && !line.starts_with("For more information");
+    let lines: Vec<&str> = text.lines().map(str::trim).take_while(rest).filter(|line| !line.is_empty()).collect();
+    let complaint = lines.join(" ").replace(" tip: ", "; ");
+    let complaint = complaint.strip_prefix("error: ").unwrap_or(&complaint);
+    let error = CliError::control("usage", format!("{complaint}; --help shows what can be given"));
+    report(&error, &mut Ui::new(false)).into()
 }
 
 fn report(error: &CliError, ui: &mut Ui) -> ExitCode {

@@ -7,6 +7,7 @@ mod error;
 mod input;
 mod interrupt;
 mod keyfile;
+mod limits;
 mod narrate;
 mod nats_server;
 mod ui;

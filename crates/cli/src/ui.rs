@@ -2,9 +2,10 @@
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
-use quorum_schemas::{Value, c1};
+use quorum_schemas::{Value, c1, one_line};
 
 use crate::error::CliError;
+use crate::limits::MESSAGE_CHARS;
 
 /// Where a command writes.
 pub(crate) struct Ui {
@@ -52,10 +53,7 @@ impl Ui {
     /// The last line of a command that failed. One line, whatever the message holds.
     pub(crate) fn error(&mut self, error: &CliError) {
         let label = if self.colour { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
-        let message = one_line(&error.to_string());
-        // The rooms below put the code first; it is not said twice.
-        let message = message.strip_prefix(error.code()).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&message);
-        self.say(format!("{label}[{}]: {message}", error.code()));
+        self.say(format!("{label}[{}]: {}", error.code(), sentence(error.code(), &error.to_string())));
     }
 
     /// Everything written so far has reached stdout.
@@ -64,7 +62,34 @@ impl Ui {
     }
 }
 
-/// Control characters (which a hostile document may hold) never reach the terminal.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+/// A message on one line of bounded length. The rooms below put the code before theirs; it is not said twice.
+fn sentence(code: &str, message: &str) -> String {
+    let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    // Control characters (which a hostile document may hold) never reach the terminal.
+    let text = format!(" {}", one_line(&lines.join(" ")));
+    let text = text.replace(&format!(" {code}: "), " ").replace(&format!(" {code} at byte "), " at byte ");
+    match text.trim_start().char_indices().nth(MESSAGE_CHARS) {
+        Some((end, _)) => format!("{} [cut]", &text.trim_start()[..end]),
+        None => text.trim_start().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_said_once_on_one_bounded_line() {
+        for (code, message, expected) in [
+            ("plan_syntax", "plan_syntax: no table", "no table"),
+            ("plan_syntax", "--plan: plan_syntax: TOML\n  |\n1 | x\n  | ^ bad\n", "--plan: TOML | 1 | x | ^ bad"),
+            ("json_bom", "work unit: json_bom at byte 0: remove it", "work unit: at byte 0: remove it"),
+            ("malformed", "report_malformed: x", "report_malformed: x"),
+            ("x", "a\u{1b}[31m\u{202e}b", "a [31m b"),
+        ] {
+            assert_eq!(sentence(code, message), expected);
+        }
+        let long = sentence("x", &"d/".repeat(100_000));
+        assert!(long.chars().count() == MESSAGE_CHARS + " [cut]".len() && long.ends_with(" [cut]"));
+    }
 }

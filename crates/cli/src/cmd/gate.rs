@@ -59,8 +59,9 @@ pub(crate) struct Args {
 
 /// What scripts branch on.
 pub(super) const EXITS: &str = "\
-Exit codes: 0 accept_candidate, 1 reject_candidate, 2 usage or a control file, 3 insufficient_evidence,
-4 escalate, 5 infrastructure, 6 the worker's document was refused, 130 interrupted.";
+Exit codes: 0 accept_candidate, 1 reject_candidate, 2 usage or a control file,
+3 insufficient_evidence, 4 escalate, 5 infrastructure, 6 the worker's document was refused,
+130 interrupted.";
 
 pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     interrupt::arm()?;

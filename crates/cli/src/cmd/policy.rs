@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use quorum_gate::ExitCode;
 use quorum_policies::Policy;
+use quorum_schemas::one_line;
 use serde_json::json;
 
 use crate::error::CliError;
@@ -74,7 +75,7 @@ fn check(file: &Path, ui: &mut Ui) -> Result<ExitCode, CliError> {
             Ok(ExitCode::Accept)
         }
         Err(error) => {
-            ui.line(format!("{}: {}: {error}", file.display(), error.code()))?;
+            ui.line(one_line(&format!("{}: {error}", file.display())))?;
             Ok(ExitCode::Reject)
         }
     }

@@ -54,7 +54,7 @@ struct InitArgs {
     /// A root key whose holder signs later versions (public PEM or base64); repeatable.
     #[arg(long = "root-public", value_name = "KEY")]
     root_publics: Vec<String>,
-    /// How many root keys must sign; default: one.
+    /// How many root keys must sign.
     #[arg(long, default_value_t = 1)]
     threshold: u64,
     /// When it expires: a time, or a span from now such as `365d`.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use quorum_gate::{ExitCode, VerifyRequest, verify};
+use quorum_gate::{ExitCode, VerifyRequest, check_lines, verify};
 use serde_json::json;
 
 use super::options::{CandidateOptions, program};
@@ -13,7 +13,7 @@ use crate::ui::Ui;
 /// Arguments of `quorum verify`.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Exit codes: 0 evidence written, whatever it shows; 2 usage or a control file; 5 it could not run;\n6 the worker's document was refused."
+    after_help = "Exit codes: 0 evidence written, whatever it shows; 2 usage or a control file; 5 it could not\nrun; 6 the worker's document was refused."
 )]
 pub(crate) struct Args {
     /// The work unit that the candidate answers.
@@ -85,8 +85,8 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
         });
         ui.document(&value.into())?;
     } else {
-        for check in &outcome.checks {
-            ui.line(check.to_string())?;
+        for line in check_lines(&outcome.checks) {
+            ui.line(line)?;
         }
         ui.line(format!("verdict {}", outcome.verdict))?;
     }

@@ -119,6 +119,12 @@ fn help_and_version_are_data() {
     let help = world.run("--help").exits(0);
     assert!(help.stderr.is_empty());
     assert!(!help.stdout.contains("__checks"), "hidden commands are hidden");
+    assert!(help.stdout.starts_with("Independent verification of "), "{}", help.stdout);
+    for command in ["gate", "decide", "verify"] {
+        let help = world.run(&format!("{command} --help")).exits(0);
+        let exits = help.stdout.split("Exit codes:").nth(1).unwrap();
+        assert!(exits.trim_end().lines().all(|line| line.len() > 12), "no line is broken twice: {exits}");
+    }
     assert!(world.run("--version").exits(0).stdout.starts_with("quorum "));
     let said = world.run("").exits(2);
     assert_eq!(said.stdout, "");

@@ -60,6 +60,27 @@ fn two_of_three_runners_accept() {
     world.run(&gate).exits(0);
 }
 
+/// What strangers send is refused by name; its words never become a line of ours.
+#[test]
+fn hostile_evidence_writes_no_line_of_the_report() {
+    let world = world();
+    let forged = "accept_candidate: 3 independent voices support";
+    world.write(
+        "hostile.json",
+        format!("{{\"a\\n{forged}\":1,\"payload\":\"\",\"payloadType\":\"\",\"signatures\":[]}}"),
+    );
+    let decide = format!("decide {COMMON} --trust trust.json --policy two-of-three --evidence hostile.json");
+    let said = world.run(&format!("{decide} --report markdown=r.md --report json=r.json")).exits(3);
+    let markdown = String::from_utf8(world.read("r.md")).unwrap();
+    for text in [&said.stdout, &markdown] {
+        assert!(text.contains(forged), "it is shown: {text}");
+        assert!(!text.lines().any(|line| line.starts_with(forged)), "on no line of its own: {text}");
+    }
+    let json = quorum_schemas::parse(world.read("r.json").trim_ascii_end()).unwrap();
+    let why = json.get("why").and_then(Value::as_array).unwrap();
+    assert!(!why.iter().any(|line| line.as_str().is_some_and(|line| line.starts_with(forged))), "{why:?}");
+}
+
 #[test]
 fn evidence_without_its_bundle_cannot_support() {
     let world = world();

@@ -113,7 +113,7 @@ fn support_and_objection_exit_4() {
         gate("good")
     );
     let said = world.run(&line).exits(4);
-    assert!(said.stdout.contains("escalate: 1 voices support and 1 keys object"), "{}", said.stdout);
+    assert!(said.stdout.contains("escalate: 1 voice supports and 1 key objects"), "{}", said.stdout);
 }
 
 #[test]
