@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use quorum_attest::{Role, sign_statement};
 use quorum_mesh::{Deliveries, Delivery, LeaseOp, LeaseReply, Mesh, MeshError, fault};
+use quorum_schemas::Timestamp;
 use quorum_verifier::{Assembly, SeatTry, VerifierIdentity, assemble};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -109,7 +110,8 @@ type Job = Pin<Box<dyn Future<Output = Result<Checked, VerifierdError>> + Send>>
 
 /// What becomes of an offer after a claim.
 enum Claim {
-    Granted(u64),
+    /// The seat is ours under this epoch, until then.
+    Granted { epoch: u64, until: Timestamp },
     /// Somebody holds the seat, or the outcome is unknown: ask again.
     Wait,
     /// There is nothing to be had any more.
@@ -238,13 +240,13 @@ impl Daemon {
                 end(&delivery).await;
                 None
             }
-            Claim::Granted(epoch) => {
+            Claim::Granted { epoch, until } => {
                 tracing::info!(handoff = %question.handoff, seat = question.seat, try_no = question.try_no, epoch, "leased");
                 fault::point("after_lease");
                 self.parked.get_mut(index)?.epoch = Some(epoch);
                 let plan = self.loaded.plan(task.work_unit.id())?.clone();
                 let bench = self.bench.clone();
-                let work = async move { bench.check(&task, &plan, epoch, &delivery).await };
+                let work = async move { bench.check(&task, &plan, (epoch, until), &delivery).await };
                 Some((question, Box::pin(work)))
             }
         }
@@ -252,7 +254,7 @@ impl Daemon {
 
     async fn ask(&self, task: &Task) -> Claim {
         match self.bench.lease(task, LeaseOp::Claim, None).await {
-            Ok(LeaseReply::Granted { epoch, .. }) => Claim::Granted(epoch),
+            Ok(LeaseReply::Granted { epoch, until }) => Claim::Granted { epoch, until },
             Ok(LeaseReply::Refused { code }) if FINAL.contains(&code.as_str()) => Claim::Over(code),
             // Free again when a holder falls silent, or once the coordinator has caught up. An offer that was given up
             // would never come again, since its subject is written once.

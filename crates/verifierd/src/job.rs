@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use quorum_handoff::CandidateReference;
 use quorum_mesh::{Delivery, LeaseOp, LeaseReply, LeaseRequest, Mesh, MeshError};
+use quorum_schemas::Timestamp;
 use quorum_verifier::{BoundPlan, CheckReport, CheckRequest, CheckSpec, bundle, run_in_child, tree};
 use tempfile::TempDir;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, sleep};
 
 use crate::config::Plan;
 use crate::offer::Task;
@@ -36,8 +37,8 @@ pub(crate) struct Bench {
 pub(crate) struct Checked {
     pub(crate) plan: BoundPlan,
     pub(crate) report: CheckReport,
-    pub(crate) started_at: quorum_schemas::Timestamp,
-    pub(crate) finished_at: quorum_schemas::Timestamp,
+    pub(crate) started_at: Timestamp,
+    pub(crate) finished_at: Timestamp,
 }
 
 impl Bench {
@@ -50,7 +51,7 @@ impl Bench {
         self.mesh.lease(&self.verifier, &self.request(task, op, epoch)).await
     }
 
-    /// Runs the plan while the lease is renewed and the delivery is kept alive.
+    /// Runs the plan while the lease, which ends at `until`, is renewed and the delivery is kept alive.
     ///
     /// # Errors
     /// `lease_lost` as soon as a renewal is refused; whatever keeps the checks from running.
@@ -58,21 +59,20 @@ impl Bench {
         &self,
         task: &Task,
         plan: &Plan,
-        epoch: u64,
+        (epoch, until): (u64, Timestamp),
         delivery: &Delivery,
     ) -> Result<Checked, VerifierdError> {
         let work = self.fetch_and_check(task, plan);
-        tokio::pin!(work);
-        let mut renewal = interval(limits::RENEW_EVERY);
-        renewal.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        renewal.reset();
+        let mut pause = pause_before_renewal(until, now());
+        let renewal = sleep(pause);
+        tokio::pin!(work, renewal);
         loop {
             tokio::select! {
                 done = &mut work => return done,
-                _ = renewal.tick() => {
+                () = &mut renewal => {
                     delivery.progress().await?;
                     match self.lease(task, LeaseOp::Renew, Some(epoch)).await {
-                        Ok(LeaseReply::Granted { .. }) => {}
+                        Ok(LeaseReply::Granted { until, .. }) => pause = pause_before_renewal(until, now()),
                         Ok(LeaseReply::Refused { code }) if NOT_YET.contains(&code.as_str()) => {
                             tracing::warn!(code, "the coordinator is not ready to renew");
                         }
@@ -80,6 +80,7 @@ impl Bench {
                         // Unknown: the lease may well stand; its end is for the coordinator to say.
                         Err(error) => tracing::warn!(%error, "a renewal without an answer"),
                     }
+                    renewal.as_mut().reset(Instant::now() + pause);
                 }
             }
         }
@@ -181,6 +182,14 @@ fn unpack_candidate(request: &CheckRequest, bytes: &[u8], root: &Path) -> Result
     fs::create_dir_all(folder).and_then(|()| fs::write(&target, bytes)).map_err(|error| failed(&target, error))
 }
 
+/// How long to wait with the next renewal of a lease that ends at `until`. The end is on the coordinator's clock and read
+/// on ours, so both bounds are needed.
+fn pause_before_renewal(until: Timestamp, now: Timestamp) -> Duration {
+    let left = u64::try_from(until.micros().saturating_sub(now.micros())).unwrap_or(0);
+    let pause = Duration::from_micros(left) / limits::RENEWALS_PER_LEASE;
+    pause.clamp(limits::RENEW_AT_LEAST, limits::RENEW_AT_MOST)
+}
+
 /// How long the child may take: every program twice (the baseline is timed too), and as much as our own reading takes.
 fn patience(plan: &BoundPlan) -> Duration {
     let programs = plan.checks().iter().map(|check| match check.spec() {
@@ -189,4 +198,27 @@ fn patience(plan: &BoundPlan) -> Duration {
         _ => Duration::ZERO,
     });
     programs.sum::<Duration>() * 2 + limits::OWN_CHECKS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn design_6_a_lease_is_renewed_three_times_in_what_is_left_of_it() {
+        let now = Timestamp::from_micros(1_700_000_000_000_000);
+        for (left_ms, pause_ms) in [
+            (15_000, 5000),
+            (6000, 2000),
+            (900, 300),
+            (300, 100),
+            (90, 100),
+            (0, 100),
+            (-60_000, 100),
+            (3_600_000, 5000),
+        ] {
+            let until = Timestamp::from_micros(now.micros() + left_ms * 1000);
+            assert_eq!(pause_before_renewal(until, now), Duration::from_millis(pause_ms), "{left_ms} ms left");
+        }
+    }
 }

@@ -2,9 +2,15 @@
 
 use std::time::Duration;
 
-/// How often a lease is renewed, and the broker told that its offer is still at work: three times in the 15 s that
-/// either lasts.
-pub const RENEW_EVERY: Duration = Duration::from_secs(5);
+/// A lease is renewed, and the broker told that its offer is still at work, three times in what is left of the lease; one
+/// lost renewal costs no seat.
+pub const RENEWALS_PER_LEASE: u32 = 3;
+
+/// Renewals are at least this far apart, also where a clock that runs ahead says that the lease is over.
+pub const RENEW_AT_LEAST: Duration = Duration::from_millis(100);
+
+/// And at most this far: the broker delivers an offer of which it hears nothing again after 15 s, whatever the lease is.
+pub const RENEW_AT_MOST: Duration = Duration::from_secs(5);
 
 /// How often offers whose seat another verifier holds are asked for again.
 pub const RETRY_EVERY: Duration = Duration::from_secs(2);
