@@ -127,7 +127,8 @@ pub(crate) fn read(bytes: &[u8], size: Limits, most_signatures: usize) -> Result
     let payload = decode(payload, "/payload")?;
     let listed = signatures.as_array().ok_or_else(|| malformed(&"/signatures: expected an array"))?;
     if listed.is_empty() || listed.len() > most_signatures {
-        let reason = format!("/signatures: {} signatures, expected 1 to {most_signatures}", listed.len());
+        let most = if most_signatures == 1 { String::new() } else { format!(" to {most_signatures}") };
+        let reason = format!("/signatures: {} found, expected 1{most}", listed.len());
         return Err(malformed(&reason));
     }
     let signatures =

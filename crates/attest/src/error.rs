@@ -170,7 +170,7 @@ pub enum AttestError {
         digest: String,
     },
     /// A threshold that can never be met, or that anyone meets.
-    #[error("threshold_invalid: threshold {threshold} with {root_keys} root keys; it must be 1 to the number of keys")]
+    #[error("threshold_invalid: threshold {threshold}, root keys {root_keys}; it must be 1 to the number of keys")]
     ThresholdInvalid {
         /// The threshold.
         threshold: u64,

@@ -20,7 +20,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use quorum_schemas::{Object, Value, c1, parse_with};
+use quorum_schemas::{Object, Value, c1, counted, parse_with};
 
 use crate::limits;
 
@@ -309,13 +309,16 @@ fn unexamined(document: &Value, rules: &Rules) -> Vec<String> {
 }
 
 impl Outcome {
+    fn hold(&self) -> String {
+        if self.rules == 1 { "the one rule holds".to_owned() } else { format!("all {} rules hold", self.rules) }
+    }
+
     fn summary(&self) -> String {
         match (self.violations.len(), self.unexamined.len()) {
-            (0, 0) => format!("all {} rule(s) hold", self.rules),
-            (0, unexamined) => {
-                format!("all {} rule(s) hold, but {unexamined} member(s) are examined by none", self.rules)
-            }
-            (violations, _) => format!("{violations} rule violation(s) found"),
+            (0, 0) => self.hold(),
+            (0, 1) => format!("{}, but 1 member is examined by none", self.hold()),
+            (0, unexamined) => format!("{}, but {unexamined} members are examined by none", self.hold()),
+            (violations, _) => format!("{} found", counted(violations as u64, "rule violation")),
         }
     }
 

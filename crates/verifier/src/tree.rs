@@ -3,7 +3,7 @@
 //! Directories are not entries, as in Git: an empty directory is no content. Symlinks are entries and are never followed.
 
 use std::fs;
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
@@ -167,7 +167,13 @@ pub fn resolve(root: &Path, locator: &str) -> Result<PathBuf, VerifierError> {
     for part in Path::new(locator).components() {
         let Component::Normal(part) = part else { return Err(refuse("is not a plain relative path")) };
         full.push(part);
-        let meta = fs::symlink_metadata(&full).map_err(|error| VerifierError::io("finding", &full, &error))?;
+        let meta = match fs::symlink_metadata(&full) {
+            Ok(meta) => meta,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Err(refuse("is missing"));
+            }
+            Err(error) => return Err(VerifierError::io("finding", &full, &error)),
+        };
         if meta.file_type().is_symlink() {
             return Err(refuse("goes through a symlink"));
         }
@@ -257,6 +263,6 @@ mod tests {
         {
             assert_eq!(resolve(root.path(), locator).unwrap_err().code(), "path_unsafe", "{locator:?}");
         }
-        assert_eq!(resolve(root.path(), "absent").unwrap_err().code(), "io");
+        assert_eq!(resolve(root.path(), "absent").unwrap_err().code(), "path_unsafe");
     }
 }

@@ -133,6 +133,29 @@ fn a_plain_support_is_admitted_and_a_plain_reject_objects() {
     assert_eq!((decision.tally.o, decision.refusals.len()), (1, 0), "{}", decision.why_text());
 }
 
+#[test]
+fn the_why_counts_one_as_one() {
+    let mut case = one_verifier();
+    let text = decided(&build(&case)).why_text();
+    assert!(text.contains("1 independent voice supports (1 needed), 0 objections (0 borne)\n"), "{text}");
+    case.envelopes = vec![reject()];
+    let text = decided(&build(&case)).why_text();
+    assert!(text.contains("1 key objects (1 needed), nobody supports\n"), "{text}");
+    assert!(text.contains("missing: 0 of 1 independent voice\n"), "{text}");
+    assert!(text.contains("too many: 1 objection, 0 borne\n"), "{text}");
+}
+
+/// What was signed, or sent by anybody, stays on its own line of the why.
+#[test]
+fn no_message_starts_a_line_of_the_why() {
+    let mut decision = decided(&build(&one_verifier()));
+    let lines = decision.why_text().lines().count();
+    decision.unrequired_request = vec!["a\nb\u{2028}c\u{202e}d".to_owned()];
+    let text = decision.why_text();
+    assert_eq!(text.lines().count(), lines + 1, "{text}");
+    assert!(text.contains("a b c d"), "{text}");
+}
+
 macro_rules! faults {
     ($($name:ident: $code:ident <- $fault:ident;)*) => {
         $(#[test]

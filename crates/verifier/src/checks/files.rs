@@ -20,7 +20,9 @@ pub(super) fn read(
     let (name, path) = match file {
         Some(name) => {
             let missing = |error: VerifierError| {
-                let summary = format!("the candidate has no usable file `{name}`: {error}");
+                // A disk that cannot be read is no fault of the candidate.
+                let VerifierError::PathUnsafe { why, .. } = &error else { return Box::new(Observed::error(&error)) };
+                let summary = format!("the candidate has no usable file: `{name}` {why}");
                 let finding = format!("`{name}` is missing or not a plain file");
                 Box::new(Observed::new(CheckStatus::Failed, summary).finding("correctness", finding, Some(name)))
             };

@@ -43,8 +43,12 @@ pub(super) fn run(context: &Context<'_>, allowed_files: Option<&[String]>) -> Ob
     let mut seen = BTreeSet::new();
     wrong.retain(|(path, _)| seen.insert(path.clone()));
     if wrong.is_empty() {
-        let summary = format!("all {} files are in scope", context.candidate.len());
-        return Observed::new(CheckStatus::Passed, summary).fact("files", context.candidate.len() as u64);
+        let files = context.candidate.len() as u64;
+        let summary = match files {
+            1 => "the one file is in scope".to_owned(),
+            _ => format!("all {files} files are in scope"),
+        };
+        return Observed::new(CheckStatus::Passed, summary).fact("files", files);
     }
     let summary = format!("out of scope: `{}` {}{}", wrong[0].0, wrong[0].1, more(wrong.len()));
     let paths: Vec<Value> = wrong.iter().map(|(path, _)| path.as_str().into()).collect();

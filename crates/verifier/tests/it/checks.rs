@@ -192,7 +192,10 @@ fn required_json_compares_canonical_bytes() {
     }
     let good = [("answer.json", r#"{"status": "ready", "answer": 42}"#), ("b", "")];
     assert_eq!(world().with(&good).outcome(&plan("file = \"answer.json\"\n")).status, CheckStatus::Passed);
-    assert_eq!(world().with(&good).outcome(&plan("file = \"absent.json\"\n")).status, CheckStatus::Failed);
+    let absent = world().with(&good).outcome(&plan("file = \"absent.json\"\n"));
+    assert_eq!(absent.status, CheckStatus::Failed);
+    // No path of this machine, and the same words in each run.
+    assert_eq!(absent.summary, "the candidate has no usable file: `absent.json` is missing");
     assert_eq!(world().with(&good).outcome(&plan("")).status, CheckStatus::Error, "two files and none named");
     assert_eq!(world().with(&good[..1]).outcome(&plan("")).status, CheckStatus::Passed, "the only file");
     let small = world().with(&good).outcome(&plan("file = \"answer.json\"\nmax_bytes = 10\n"));
