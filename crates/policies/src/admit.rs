@@ -120,11 +120,12 @@ impl Memo {
 fn establish(case: &Case<'_>, bytes: &[u8], received_at: Timestamp) -> Result<Established, Vec<Refusal>> {
     let digest = Digest::of(bytes);
     let one = |signer, code, message: &str| vec![refusal(digest, signer, code, "", message)];
-    let envelope = Envelope::parse(bytes).map_err(|error| one(None, attest_code(&error), &error.to_string()))?;
+    let envelope = Envelope::parse(bytes).map_err(|error| one(None, attest_code(&error), &attest_message(&error)))?;
     let key_id = envelope.key_id();
     let authentic = authenticate(&envelope, case.trust, PredicateType::Evidence, received_at)
-        .map_err(|error| one(Some(key_id), attest_code(&error), &error.to_string()))?;
-    let schema_invalid = |(pointer, message): (String, String)| {
+        .map_err(|error| one(Some(key_id), attest_code(&error), &attest_message(&error)))?;
+    let schema_invalid = |(pointer, schema): (String, SchemaName)| {
+        let message = format!("it does not follow {}; `quorum schema check` says why", schema.as_str());
         vec![refusal(digest, Some(key_id), RefusalCode::SchemaInvalid, &pointer, &message)]
     };
     let result = schemas(&authentic).map_err(schema_invalid)?;
@@ -186,6 +187,14 @@ pub(crate) fn admit(
     })
 }
 
+/// What a decision says of an envelope that is not authentic; for what cannot be read no parser's words are taken over.
+fn attest_message(error: &AttestError) -> String {
+    match attest_code(error) {
+        RefusalCode::Malformed => "it is not an envelope and statement in the form that is read here".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
 fn attest_code(error: &AttestError) -> RefusalCode {
     RefusalCode::from_word(error.code()).unwrap_or(RefusalCode::Malformed)
 }
@@ -196,18 +205,17 @@ fn number(value: &Value, name: &str) -> u64 {
 
 /// The predicate and the result in it follow their schemas; that of the statement is what its parser reads. Yields the
 /// result. Only the first violation is named: a stranger could write thousands.
-fn schemas(authentic: &Authentic) -> Result<&Value, (String, String)> {
-    let first = |prefix: &'static str| {
-        move |violations: Vec<SchemaViolation>| match violations.first() {
-            Some(violation) => (format!("{prefix}{}", violation.pointer), violation.message.clone()),
-            None => (prefix.to_owned(), "not valid".to_owned()),
+fn schemas(authentic: &Authentic) -> Result<&Value, (String, SchemaName)> {
+    // The place is the document's; the library's words for what is wrong there may change, and a decision's bytes not.
+    let first = |prefix: &'static str, schema: SchemaName| {
+        move |violations: Vec<SchemaViolation>| {
+            let pointer = violations.first().map_or("", |violation| violation.pointer.as_str());
+            (format!("{prefix}{pointer}"), schema)
         }
     };
     let predicate = authentic.predicate();
-    validate(SchemaName::EvidencePredicate, predicate).map_err(first("/predicate"))?;
-    let result = predicate.get("result").ok_or_else(|| ("/predicate".to_owned(), "no result".to_owned()))?;
-    validate(SchemaName::VerificationResult, result).map_err(first("/predicate/result"))?;
-    Ok(result)
+    validate(SchemaName::EvidencePredicate, predicate).map_err(first("/predicate", SchemaName::EvidencePredicate))?;
+    predicate.get("result").ok_or_else(|| ("/predicate".to_owned(), SchemaName::EvidencePredicate))
 }
 
 /// It is evidence for this handoff and this candidate, and its parts name each other.

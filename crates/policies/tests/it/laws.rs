@@ -382,6 +382,6 @@ fn law_8_the_bytes_are_the_same_on_every_machine_and_every_day() {
         all.update(&bytes(&build(&generate(seed)).decide()));
     }
     // Changes only with the rules, the document or the generator, never with the machine.
-    let pinned = "sha256:bd9d735401076f51e49c1998763bed067a49a512617ec44f8f3bdc414a62af77";
+    let pinned = "sha256:a358f0a7a70992cc7782071935b748c0f9773005032075ab83804252242f45f7";
     assert_eq!(all.finish().to_string(), pinned);
 }
