@@ -173,7 +173,10 @@ async fn random_kills(seed: u64, kills: u64) {
         }
     }
     ends_well(&chaos, &handoffs).await;
-    println!("{kills} kills, {} handoffs, each decided once within {PATIENCE:?} of {COORDINATOR} coming back", handoffs.len());
+    println!(
+        "{kills} kills, {} handoffs, each decided once within {PATIENCE:?} of {COORDINATOR} coming back",
+        handoffs.len()
+    );
 }
 
 /// 200 instants in four worlds of 50, each with its own seed; QUORUM_SEED repeats one, QUORUM_KILLS makes it longer.

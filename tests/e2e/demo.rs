@@ -66,8 +66,16 @@ fn every_story_ends_as_it_should_and_nothing_is_left() {
         name.ends_with(".pem").then(|| (name, std::fs::read_to_string(entry.path()).unwrap()))
     }) {
         let secret = key.lines().nth(1).unwrap();
-        for log in std::fs::read_dir(&dir).unwrap().flatten().filter(|entry| entry.path().extension().is_some_and(|e| e == "log")) {
-            assert!(!std::fs::read_to_string(log.path()).unwrap().contains(secret), "{name} in {}", log.path().display());
+        for log in std::fs::read_dir(&dir)
+            .unwrap()
+            .flatten()
+            .filter(|entry| entry.path().extension().is_some_and(|e| e == "log"))
+        {
+            assert!(
+                !std::fs::read_to_string(log.path()).unwrap().contains(secret),
+                "{name} in {}",
+                log.path().display()
+            );
         }
     }
 }
@@ -77,12 +85,16 @@ fn a_changed_example_changes_its_row() {
     let folder = tempfile::tempdir().unwrap();
     let changed = folder.path().join("examples");
     copy(&examples(), &changed);
-    std::fs::write(changed.join("good/answer.json"), r#"{"schema_version": "0.1", "answer": 43, "status": "ready"}"#).unwrap();
+    std::fs::write(changed.join("good/answer.json"), r#"{"schema_version": "0.1", "answer": 43, "status": "ready"}"#)
+        .unwrap();
     let output = demo(&[Path::new("--examples"), &changed]);
     let rows = rows(&output);
     assert_eq!(rows[0], ("good candidate".into(), "reject_candidate".into(), "same".into()));
     let again = rows.last().unwrap();
-    assert!(again.1.starts_with("refused: candidate_rejected"), "what was rejected once is not looked at again: {again:?}");
+    assert!(
+        again.1.starts_with("refused: candidate_rejected"),
+        "what was rejected once is not looked at again: {again:?}"
+    );
     assert_eq!(output.status.code(), Some(1), "a row that ends otherwise than it should is no success");
 }
 

@@ -31,7 +31,9 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
 #[test]
 fn every_path_in_the_documents_exists() {
     let mut seen = 0;
-    for page in ["README.md", "docs/architecture.md", "docs/operating.md", "docs/gate.md", "docs/testing.md", "docs/laws.md"] {
+    for page in
+        ["README.md", "docs/architecture.md", "docs/operating.md", "docs/gate.md", "docs/testing.md", "docs/laws.md"]
+    {
         let text = read(page);
         for path in text.split('`').skip(1).step_by(2) {
             let named = ["crates/", "tests/", "examples/", "docs/"].iter().any(|folder| path.starts_with(folder));
@@ -79,7 +81,12 @@ fn said(output: &Output) -> String {
 /// What the guide leaves to its reader: the work unit, the candidate, three plans and verifiers b and c.
 fn prepare(folder: &Path, guide: &str, port: u16) {
     let example = examples();
-    for (from, to) in [("work-unit.json", "work-unit.json"), ("plan.toml", "plan-a.toml"), ("plan-b.toml", "plan-b.toml"), ("plan-c.toml", "plan-c.toml")] {
+    for (from, to) in [
+        ("work-unit.json", "work-unit.json"),
+        ("plan.toml", "plan-a.toml"),
+        ("plan-b.toml", "plan-b.toml"),
+        ("plan-c.toml", "plan-c.toml"),
+    ] {
         std::fs::copy(example.join(from), folder.join(to)).unwrap();
     }
     for (from, to) in [("good", "answer"), ("rules", "rules")] {
@@ -93,7 +100,9 @@ fn prepare(folder: &Path, guide: &str, port: u16) {
         std::fs::write(folder.join(format!("{name}.toml")), &toml).unwrap();
         if name == "verifier-a" {
             for other in ["b", "c"] {
-                let text = toml.replace("verifier-a", &format!("verifier-{other}")).replace("plan-a", &format!("plan-{other}"));
+                let text = toml
+                    .replace("verifier-a", &format!("verifier-{other}"))
+                    .replace("plan-a", &format!("plan-{other}"));
                 std::fs::write(folder.join(format!("verifier-{other}.toml")), text).unwrap();
             }
         }
@@ -109,7 +118,9 @@ fn the_operating_guide_ends_in_an_audited_decision() {
     // The guide uses the default port and a nats-server on the PATH; a test has its own port and the pinned server.
     let bin = folder.path().join("bin");
     std::fs::create_dir(&bin).unwrap();
-    for (name, program) in [("quorum", PathBuf::from(env!("CARGO_BIN_EXE_quorum"))), ("nats-server", find_nats_server().unwrap())] {
+    for (name, program) in
+        [("quorum", PathBuf::from(env!("CARGO_BIN_EXE_quorum"))), ("nats-server", find_nats_server().unwrap())]
+    {
         std::os::unix::fs::symlink(program, bin.join(name)).unwrap();
     }
     let mut script = "set -eu\nexec 2>guide.err\nPATH=$PWD/bin:$PATH\ntrap 'kill $(jobs -p); wait' EXIT\n".to_owned();
@@ -117,7 +128,10 @@ fn the_operating_guide_ends_in_an_audited_decision() {
         let block = block
             .replace("--port 4222", &format!("--port {port}"))
             .replace("--credentials", &format!("--nats nats://127.0.0.1:{port} --credentials"))
-            .replace("--result result.dsse.json --candidate answer", "--result result.dsse.json --candidate answer > submitted");
+            .replace(
+                "--result result.dsse.json --candidate answer",
+                "--result result.dsse.json --candidate answer > submitted",
+            );
         if block.contains("quorum show HANDOFF") {
             script += "handoff=$(sed -n 's/^handoff //p' submitted)\n";
             script += &format!(

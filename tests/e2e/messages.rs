@@ -20,11 +20,8 @@ async fn a_decision_with_three_verifiers_costs_at_most_20_messages() {
     let told = chaos.told(handoff).await;
     assert_eq!(told.recommendation, "accept_candidate");
     let after = total(&chaos).await;
-    let rows: Vec<String> = before
-        .iter()
-        .zip(&after)
-        .map(|((name, before), (_, after))| format!("{name} {}", after - before))
-        .collect();
+    let rows: Vec<String> =
+        before.iter().zip(&after).map(|((name, before), (_, after))| format!("{name} {}", after - before)).collect();
     let spent: u64 = after.iter().map(|(_, n)| n).sum::<u64>() - before.iter().map(|(_, n)| n).sum::<u64>();
     println!("{spent} messages: {}", rows.join(", "));
     assert!(spent <= MOST, "{spent} messages: {}", rows.join(", "));

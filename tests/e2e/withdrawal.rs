@@ -27,7 +27,10 @@ async fn a_late_contradiction_withdraws_the_accept_and_is_audited() {
     assert_eq!(chaos.told(handoff).await.recommendation, "accept_candidate");
 
     let stored = chaos.all(StreamName::Evidence).await;
-    let first = stored.iter().find(|stored| matches!(stored.place(), Ok(Place::Evidence { verifier, .. }) if verifier == "verifier-a")).unwrap();
+    let first = stored
+        .iter()
+        .find(|stored| matches!(stored.place(), Ok(Place::Evidence { verifier, .. }) if verifier == "verifier-a"))
+        .unwrap();
     let mut statement = Statement::parse(Envelope::parse(&first.body).unwrap().payload()).unwrap();
     set(&mut statement.predicate, &["result", "status"], "failed");
     set(&mut statement.predicate, &["result", "decision_support", "recommendation"], "reject_candidate");
@@ -41,7 +44,8 @@ async fn a_late_contradiction_withdraws_the_accept_and_is_audited() {
     verifier.publish_unconditionally(&first.subject, &second).await.unwrap();
     verifier.close().await.unwrap();
 
-    let (_, revised) = chaos.world.decision(handoff, 2, PATIENCE).await.unwrap_or_else(|e| panic!("{e}\n{}", chaos.logs()));
+    let (_, revised) =
+        chaos.world.decision(handoff, 2, PATIENCE).await.unwrap_or_else(|e| panic!("{e}\n{}", chaos.logs()));
     assert_eq!(revised.get("recommendation").and_then(Value::as_str), Some("escalate"));
     assert_eq!(revised.get("withdraws").and_then(Value::as_bool), Some(true));
 

@@ -29,7 +29,8 @@ pub(crate) fn start_log() -> Result<(), CliError> {
 /// # Errors
 /// `signals_unavailable`.
 pub(crate) fn shutdown() -> Result<impl Future<Output = ()>, CliError> {
-    let unavailable = |error| CliError::infrastructure("signals_unavailable", format!("cannot wait for signals: {error}"));
+    let unavailable =
+        |error| CliError::infrastructure("signals_unavailable", format!("cannot wait for signals: {error}"));
     let mut terminate = signal(SignalKind::terminate()).map_err(unavailable)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(unavailable)?;
     Ok(async move {

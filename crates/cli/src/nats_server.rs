@@ -14,7 +14,11 @@ const VARIABLE: &str = "QUORUM_NATS_SERVER";
 pub(crate) fn find(named: Option<&Path>) -> Result<PathBuf, CliError> {
     let variable = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(path) = named.map(Path::to_owned).or(variable) {
-        return if path.is_file() { absolute(&path) } else { Err(missing(&format!("{} is not a file", path.display()))) };
+        return if path.is_file() {
+            absolute(&path)
+        } else {
+            Err(missing(&format!("{} is not a file", path.display())))
+        };
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|folder| folder.join("nats-server")).find(|file| file.is_file());

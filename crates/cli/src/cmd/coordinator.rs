@@ -26,7 +26,12 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     let config = Config::load(&args.config).map_err(unusable)?;
     let loaded = config.check().map_err(unusable)?;
     if args.check_config {
-        ui.line(format!("coordinator {}, policy {}, trust root version {}", loaded.id, loaded.policy.id, loaded.trust.version()))?;
+        ui.line(format!(
+            "coordinator {}, policy {}, trust root version {}",
+            loaded.id,
+            loaded.policy.id,
+            loaded.trust.version()
+        ))?;
         return Ok(ExitCode::Accept);
     }
     // The daemon reads everything again when it starts; the key is not kept twice.

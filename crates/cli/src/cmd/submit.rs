@@ -74,11 +74,10 @@ pub(crate) fn broken(error: MeshError) -> CliError {
 
 /// Runs asynchronous work of one command to its end.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::infrastructure("runtime_unavailable", format!("cannot start threads: {error}")))?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|error| {
+            CliError::infrastructure("runtime_unavailable", format!("cannot start threads: {error}"))
+        })?;
     runtime.block_on(work)
 }
 
@@ -113,7 +112,8 @@ struct Submitted {
 
 async fn submit_work_unit(mesh: &Mesh, file: &Path, args: &Args) -> Result<Submitted, CliError> {
     let document = Document::read(file)?;
-    let unit = WorkUnit::from_value(document.value.clone()).map_err(|error| input::refused(file, error.code(), &error))?;
+    let unit =
+        WorkUnit::from_value(document.value.clone()).map_err(|error| input::refused(file, error.code(), &error))?;
     let subject = Subject::sha256(unit.id(), unit.digest());
     let envelope = document.envelope(PredicateType::WorkUnit, subject, args.key.as_deref(), file)?;
     if let (Some(baseline), Some(author)) = (&args.baseline, &args.author) {
@@ -123,17 +123,13 @@ async fn submit_work_unit(mesh: &Mesh, file: &Path, args: &Args) -> Result<Submi
     publish(mesh, &place, &envelope, None).await
 }
 
-async fn submit_result(
-    mesh: &Mesh,
-    file: &Path,
-    candidate: &Path,
-    key: Option<&Path>,
-) -> Result<Submitted, CliError> {
+async fn submit_result(mesh: &Mesh, file: &Path, candidate: &Path, key: Option<&Path>) -> Result<Submitted, CliError> {
     let document = Document::read(file)?;
     let intake = admit(mesh, file, &document.value).await?;
     let (manifest, binding) = (&intake.manifest, &intake.binding);
     let about = candidate_subject(binding);
-    let subject = Subject { name: about.name().to_owned(), digest: [(about.algorithm().to_owned(), about.hex())].into() };
+    let subject =
+        Subject { name: about.name().to_owned(), digest: [(about.algorithm().to_owned(), about.hex())].into() };
     let envelope = document.envelope(PredicateType::ResultManifest, subject, key, file)?;
     let bytes = blob(candidate)?;
     if about.algorithm() == "sha256" && about.hex() != Digest::of(&bytes).hex() {
@@ -171,12 +167,7 @@ async fn admit(mesh: &Mesh, file: &Path, manifest: &Value) -> Result<Intake, Cli
     })
 }
 
-async fn publish(
-    mesh: &Mesh,
-    place: &Place,
-    envelope: &[u8],
-    handoff: Option<Digest>,
-) -> Result<Submitted, CliError> {
+async fn publish(mesh: &Mesh, place: &Place, envelope: &[u8], handoff: Option<Digest>) -> Result<Submitted, CliError> {
     mesh.publish(place, envelope).await.map_err(broken)?;
     Ok(Submitted { subject: place.subject().map_err(broken)?, digest: Digest::of(envelope), handoff })
 }

@@ -47,7 +47,8 @@ pub(super) const VERIFIERS: [(&str, &str); 3] =
     [("verifier-a", "plan.toml"), ("verifier-b", "plan-b.toml"), ("verifier-c", "plan-c.toml")];
 
 /// A worker for each story, since an attempt belongs to one worker.
-pub(super) const WORKERS: [&str; 5] = ["worker-good", "worker-wrong", "worker-forbidden", "worker-self", "worker-again"];
+pub(super) const WORKERS: [&str; 5] =
+    ["worker-good", "worker-wrong", "worker-forbidden", "worker-self", "worker-again"];
 
 pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     let server = nats_server::find(args.nats_server.as_deref())?;
@@ -82,7 +83,8 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
 
 fn plan(quorum: PathBuf, nats_server: PathBuf, dir: &Path, examples: &Path) -> Result<WorldPlan, CliError> {
     let policy_file = examples.join("mesh-policy.toml");
-    let policy = std::fs::read_to_string(&policy_file).map_err(|source| CliError::Read { path: policy_file, source })?;
+    let policy =
+        std::fs::read_to_string(&policy_file).map_err(|source| CliError::Read { path: policy_file, source })?;
     let verifiers = VERIFIERS.map(|(id, plan)| VerifierSpec { party: Party::alone(id), plan: examples.join(plan) });
     Ok(WorldPlan {
         quorum,
@@ -112,7 +114,9 @@ async fn tell(plan: WorldPlan, examples: &Path, ui: &mut Ui) -> Result<Vec<table
     let rows = rows?;
     match pids.iter().find(|(_, pid)| Path::new("/proc").join(pid.to_string()).exists()) {
         None => Ok(rows),
-        Some((name, pid)) => Err(CliError::infrastructure("process_left", format!("{name}, process {pid}, still runs"))),
+        Some((name, pid)) => {
+            Err(CliError::infrastructure("process_left", format!("{name}, process {pid}, still runs")))
+        }
     }
 }
 

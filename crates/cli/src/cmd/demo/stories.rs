@@ -88,7 +88,8 @@ impl Teller<'_> {
     }
 
     async fn publish_work_unit(&self) -> Result<(), CliError> {
-        let (credentials, key) = (self.world.credentials(UserRole::Author, AUTHOR), self.world.key_file(Role::Author, AUTHOR));
+        let (credentials, key) =
+            (self.world.credentials(UserRole::Author, AUTHOR), self.world.key_file(Role::Author, AUTHOR));
         let paths = [
             ("--work-unit", &*self.examples.join("work-unit.json")),
             ("--credentials", &*credentials),
@@ -291,7 +292,9 @@ impl Teller<'_> {
         let stored = self.auditor.scan(StreamName::Evidence, None, 1).await.map_err(submit::broken)?;
         let wanted = |place: &Place| matches!(place, Place::Evidence { verifier: by, handoff: about, .. } if by == verifier && *about == handoff);
         let found = stored.into_iter().find(|stored| stored.place().is_ok_and(|place| wanted(&place)));
-        found.ok_or_else(|| CliError::infrastructure("no_evidence", format!("{verifier} has no evidence about {handoff}")))
+        found.ok_or_else(|| {
+            CliError::infrastructure("no_evidence", format!("{verifier} has no evidence about {handoff}"))
+        })
     }
 
     /// The same candidate again, with a verifier that is killed with -9 while it holds a seat.
