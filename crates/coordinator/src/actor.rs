@@ -271,6 +271,24 @@ impl Actor {
         }
     }
 
+    /// The author's baseline. One that nobody can read is as good as none: a check that needs it ends in error, and the
+    /// work that does not need it goes on.
+    async fn baseline(&self, author: &str, digest: Digest) -> Result<Option<BlobRef>, CoordinatorError> {
+        match self.context.mesh.find_blob(BlobRole::Author, author, digest).await {
+            Ok(found) => Ok(found),
+            Err(
+                error @ (MeshError::TooLarge { .. }
+                | MeshError::MessageMalformed { .. }
+                | MeshError::BlobCorrupt { .. }
+                | MeshError::NotFound(_)),
+            ) => {
+                tracing::warn!(%error, code = error.code(), author, "the baseline cannot be read");
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Publishes the handoff, or takes over the one that stands there, and offers its seats.
     async fn open_case(
         &mut self,
@@ -291,7 +309,7 @@ impl Actor {
             return Ok(());
         };
         let baseline = match work_unit.work_unit.baseline_digest() {
-            Some(digest) => self.context.mesh.find_blob(BlobRole::Author, &work_unit.author, digest).await?,
+            Some(digest) => self.baseline(&work_unit.author, digest).await?,
             None => None,
         };
         let parts = Parts { manifest, work_unit, policy, candidate, baseline };

@@ -23,6 +23,10 @@ pub const TREE_FILES: usize = 50_000;
 /// Bytes of one path in a tree or ZIP; Linux itself stops at 4096 with the root in front.
 pub const PATH_BYTES: usize = 1024;
 
+/// Longest segment of a path: what Linux file systems hold. A longer one could not be written, and that would look like a
+/// fault of ours that is worth another try.
+pub const NAME_BYTES: usize = 255;
+
 /// Nesting of directories in a tree; the walk recurses.
 pub const TREE_DEPTH: usize = 128;
 

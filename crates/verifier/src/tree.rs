@@ -194,6 +194,7 @@ pub fn check_path(path: &str) -> Result<(), VerifierError> {
         _ if path.contains('\0') => "holds a NUL",
         _ if path.split('/').any(|part| part == ".." || part == ".") => "holds `.` or `..`",
         _ if path.split('/').any(str::is_empty) => "holds an empty segment",
+        _ if path.split('/').any(|part| part.len() > limits::NAME_BYTES) => "holds a segment longer than 255 bytes",
         _ => return Ok(()),
     };
     Err(VerifierError::PathUnsafe { path: path.to_owned(), why })
@@ -211,6 +212,18 @@ mod tests {
 
     fn root() -> tempfile::TempDir {
         tempfile::tempdir().expect("a temporary directory")
+    }
+
+    #[test]
+    fn a_segment_that_no_file_system_holds_is_refused() {
+        let fits = format!("a/{}", "x".repeat(limits::NAME_BYTES));
+        assert!(check_path(&fits).is_ok());
+        let why = |path: &str| match check_path(path) {
+            Err(VerifierError::PathUnsafe { why, .. }) => why,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(why(&format!("{fits}x")), "holds a segment longer than 255 bytes");
+        assert_eq!(why(&"x/".repeat(limits::PATH_BYTES)), "is longer than 1024 bytes");
     }
 
     #[test]
