@@ -8,12 +8,14 @@ use quorum_gate::ExitCode;
 
 use crate::error::CliError;
 
-/// From now on SIGINT and SIGTERM end this process in an orderly way. Children are not affected: they start with an
+/// From now on SIGINT, SIGTERM and SIGHUP end this process in an orderly way. Children are not affected: they start with an
 /// empty signal mask, and the check child dies with its parent.
 pub(crate) fn arm() -> Result<(), CliError> {
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGINT);
     signals.add(Signal::SIGTERM);
+    // A terminal that goes away is an interruption too.
+    signals.add(Signal::SIGHUP);
     let failed = |error: &dyn std::fmt::Display| CliError::infrastructure("signals_unavailable", error);
     // Blocked everywhere, so that only the thread below takes them.
     signals.thread_block().map_err(|error| failed(&error))?;

@@ -3,6 +3,7 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use quorum_attest::Role;
 use quorum_schemas::Value;
 
@@ -190,15 +191,18 @@ fn an_interrupt_exits_130_and_leaves_nothing() {
     );
     std::fs::create_dir(world.path("tmp")).unwrap();
     let line = "gate --work-unit example/work-unit.json --candidate example/good --plan slow.toml --out out";
-    let mut child =
-        world.command().args(line.split(' ')).env("TMPDIR", world.path("tmp")).stdout(Stdio::null()).spawn().unwrap();
-    wait_until("the command runs", || sleeping(&marker));
-    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
-    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    wait_until("the command is gone", || !sleeping(&marker));
-    assert_eq!(world.files("tmp"), Vec::<String>::new());
-    assert!(!world.path("out").exists());
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        let mut command = world.command();
+        let mut child =
+            command.args(line.split(' ')).env("TMPDIR", world.path("tmp")).stdout(Stdio::null()).spawn().unwrap();
+        wait_until("the command runs", || sleeping(&marker));
+        let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+        nix::sys::signal::kill(pid, signal).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
+        wait_until("the command is gone", || !sleeping(&marker));
+        assert_eq!(world.files("tmp"), Vec::<String>::new(), "{signal}");
+        assert!(!world.path("out").exists(), "{signal}");
+    }
 }
 
 /// Whether a process has this word as an argument.
