@@ -1,5 +1,6 @@
 //! A second evaluator, written from the text of design section 5 alone by somebody who had not read the first. It is
-//! naive on purpose: plain data in, one word out, and subsets tried one by one. It imports nothing of the engine.
+//! naive on purpose: plain data in, one word out, and subsets tried one by one. It imports nothing of the engine. How it
+//! reads duplicates was amended when that rule changed (docs/decisions/0008), and is not independent of the first.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
