@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::{ErrorEntry, error_codes};
+
 /// Why bytes are not an admissible JSON document.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{code} at byte {offset}{place}: {reason}", code = .reason.code(), place = display_pointer(.pointer))]
@@ -70,23 +72,27 @@ pub enum ParseReason {
     TrailingBytes,
 }
 
-impl ParseReason {
-    /// The stable code.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::TooLarge { .. } => "json_too_large",
-            Self::ByteOrderMark => "json_bom",
-            Self::NotUtf8 { .. } => "json_not_utf8",
-            Self::Syntax(_) => "json_syntax",
-            Self::NonFinite(_) => "json_non_finite",
-            Self::NumberOverflow(_) => "json_number_overflow",
-            Self::IntegerTooLong { .. } => "json_integer_too_long",
-            Self::DuplicateKey(_) => "json_duplicate_key",
-            Self::LoneSurrogate => "json_lone_surrogate",
-            Self::TooDeep(_) => "json_too_deep",
-            Self::TrailingBytes => "json_trailing_bytes",
-        }
+error_codes! {
+    impl ParseReason in "schemas" {
+        Self::TooLarge { .. } => "json_too_large", "The document has more bytes than a document may have.",
+            "Make it smaller; quorum_schemas::limits states the size.";
+        Self::ByteOrderMark => "json_bom", "The document starts with a byte order mark.",
+            "Save it as UTF-8 without a byte order mark.";
+        Self::NotUtf8 { .. } => "json_not_utf8", "The document is not UTF-8.", "Save it as UTF-8.";
+        Self::Syntax(_) => "json_syntax", "The document is not JSON.", "Correct it at the byte that the message names.";
+        Self::NonFinite(_) => "json_non_finite", "The document holds NaN or Infinity, which is not JSON.",
+            "Write a number, or leave the member out.";
+        Self::NumberOverflow(_) => "json_number_overflow", "A number is beyond what a 64-bit float can hold.",
+            "Write a smaller number, or a string.";
+        Self::IntegerTooLong { .. } => "json_integer_too_long", "An integer has more digits than any reader accepts.",
+            "Write a shorter integer, or a string.";
+        Self::DuplicateKey(_) => "json_duplicate_key", "One object has the same key twice, so it has no single meaning.",
+            "Remove one of the two.";
+        Self::LoneSurrogate => "json_lone_surrogate", "A string holds half of a surrogate pair, which is no character.",
+            "Write the whole pair, or the character itself.";
+        Self::TooDeep(_) => "json_too_deep", "The document is nested deeper than a document may be.", "Make it flatter.";
+        Self::TrailingBytes => "json_trailing_bytes", "Something stands after the end of the document.",
+            "Keep one document a file.";
     }
 }
 
@@ -108,15 +114,21 @@ pub enum SchemasError {
     NotIJson(String),
 }
 
-impl SchemasError {
-    /// The stable code.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::DigestMalformed(_) => "digest_malformed",
-            Self::TimestampMalformed(_) => "timestamp_malformed",
-            Self::SchemaUnknown(_) => "schema_unknown",
-            Self::NotIJson(_) => "jcs_not_i_json",
-        }
+error_codes! {
+    impl SchemasError in "schemas" {
+        Self::DigestMalformed(_) => "digest_malformed", "A digest is not `sha256:` and 64 lower-case hex digits.",
+            "Copy it whole; `quorum digest` and `sha256sum` print digests.";
+        Self::TimestampMalformed(_) => "timestamp_malformed", "A time is not an RFC 3339 date and time with an offset.",
+            "Write it as 2026-01-31T12:00:00Z.";
+        Self::SchemaUnknown(_) => "schema_unknown", "No schema has this name.", "`quorum schema list` prints the names.",
+            exit 2;
+        Self::NotIJson(_) => "jcs_not_i_json", "RFC 8785 has no form for an integer beyond 2^53 - 1.",
+            "Write it as a string, or use the form c1.";
     }
+}
+
+/// The part of the error catalogue that belongs to this crate.
+#[must_use]
+pub fn errors() -> Vec<ErrorEntry> {
+    [ParseReason::ENTRIES, SchemasError::ENTRIES].concat()
 }

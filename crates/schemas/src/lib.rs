@@ -4,6 +4,7 @@
 //! refuses what has no single meaning, and is digested in the canonical form C1 ([`c1`]) that the whole mesh agrees on.
 
 mod canonical;
+mod catalogue;
 mod digest;
 mod error;
 pub mod limits;
@@ -18,8 +19,9 @@ mod validate;
 mod value;
 
 pub use canonical::{c1, jcs};
+pub use catalogue::ErrorEntry;
 pub use digest::{Digest, Sha256};
-pub use error::{ParseError, ParseReason, SchemasError};
+pub use error::{ParseError, ParseReason, SchemasError, errors};
 pub use names::SchemaName;
 pub use parse::{parse, parse_with};
 pub use text::{counted, one_line};
