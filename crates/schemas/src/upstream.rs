@@ -28,3 +28,23 @@ pub fn read(relative: &str) -> Option<Vec<u8>> {
     let file = path()?.join(relative);
     Some(std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display())))
 }
+
+/// The Python that has the packages of `tests/foreign/requirements.txt`: `QUORUM_FOREIGN_PYTHON`, or the one that
+/// `./x setup` installs. `None` outside CI when it is not there; says so.
+///
+/// # Panics
+/// In CI (`CI` is set) when it is missing: what nobody else has read must not look as if somebody had.
+#[must_use]
+#[allow(clippy::print_stderr)]
+pub fn foreign_python() -> Option<PathBuf> {
+    let python = std::env::var_os("QUORUM_FOREIGN_PYTHON").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/foreign/bin/python"),
+        PathBuf::from,
+    );
+    if python.is_file() {
+        return Some(python);
+    }
+    assert!(std::env::var_os("CI").is_none(), "{} is missing; `./x setup` installs it", python.display());
+    eprintln!("skipped: {} is not here; `./x setup` installs it", python.display());
+    None
+}
