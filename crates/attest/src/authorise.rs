@@ -3,7 +3,7 @@
 use quorum_schemas::{SchemaName, Timestamp, Value, validate};
 
 use crate::{
-    AttestError, Entry, Envelope, PAYLOAD_TYPE, PredicateType, SigningKey, Statement, TrustRoot, authenticate, sign,
+    AttestError, Entry, Envelope, PAYLOAD_TYPE, PredicateType, SigningKey, Statement, TrustRoot, authenticate, sign, signer_uri,
 };
 
 /// Signs the bytes of a statement as they are, after checking what its readers will check: the trust root is current,
@@ -29,15 +29,21 @@ pub fn sign_statement(
     Ok(signed)
 }
 
-/// Evidence names its verifier and a manifest its worker: that is the signer, or the signature says a falsehood.
+/// Evidence names its verifier, a manifest its worker and a verification summary who summarises: that is the signer, or
+/// the signature says a falsehood.
 fn check_id(statement: &Statement, signer: &Entry) -> Result<(), AttestError> {
     let path: &[&str] = match statement.predicate_type {
         PredicateType::Evidence => &["result", "verifier", "id"],
         PredicateType::ResultManifest => &["worker", "id"],
+        PredicateType::Vsa => &["verifier", "id"],
         _ => return Ok(()),
     };
     let found = statement.predicate.at(path).and_then(Value::as_str).unwrap_or_default();
-    if found == signer.id {
+    let same = match statement.predicate_type {
+        PredicateType::Vsa => found == signer_uri(signer.role, &signer.id),
+        _ => found == signer.id,
+    };
+    if same {
         return Ok(());
     }
     let pointer = format!("/predicate/{}", path.join("/"));
@@ -55,10 +61,7 @@ fn check_schema(statement: &Statement) -> Result<(), AttestError> {
         validate(name, value).map_err(|violations| AttestError::SchemaInvalid { what, violations })
     };
     match statement.predicate_type {
-        PredicateType::WorkUnit if predicate.get("schema_version").and_then(Value::as_str) == Some("0.1") => {
-            check("work unit", SchemaName::WorkUnitV01, predicate)
-        }
-        PredicateType::WorkUnit => check("work unit", SchemaName::WorkUnitV02, predicate),
+        PredicateType::WorkUnit => check("work unit", SchemaName::of_work_unit(predicate), predicate),
         PredicateType::ResultManifest => check("result manifest", SchemaName::ResultManifest, predicate),
         PredicateType::Handoff => check("handoff", SchemaName::HandoffPredicate, predicate),
         PredicateType::Evidence => {
@@ -67,6 +70,6 @@ fn check_schema(statement: &Statement) -> Result<(), AttestError> {
             check("verification result", SchemaName::VerificationResult, result)
         }
         PredicateType::Decision => check("decision", SchemaName::Decision, predicate),
-        PredicateType::Vsa => Ok(()),
+        PredicateType::Vsa => check("verification summary", SchemaName::Vsa, predicate),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::SchemasError;
+use crate::{SchemasError, Value};
 
 macro_rules! schema_names {
     ($($(#[$doc:meta])* $variant:ident => $name:literal;)*) => {
@@ -37,6 +37,8 @@ schema_names! {
     WorkUnitV01 => "work-unit-v0.1";
     /// What a worker is asked to do, version 0.2.
     WorkUnitV02 => "work-unit-v0.2";
+    /// Version 0.2 as it was before its budget had to name what may be spent; read, never written.
+    WorkUnitV02Early => "work-unit-v0.2-early";
     /// A worker's self-report.
     ResultManifest => "result-manifest-v0.1";
     /// The immutable identity of a candidate.
@@ -47,22 +49,55 @@ schema_names! {
     QuorumPlan => "quorum-plan-v0.1";
     /// A verifier's plan template (TOML on disk).
     PlanTemplate => "plan-template-v0.1";
+    /// Upstream's plan of its JSON verifier, for import.
+    EvaluatorPlanV01 => "evaluator-plan-v0.1";
+    /// Upstream's plan of its patch verifier by whole added lines, for import.
+    EvaluatorPlanV02 => "evaluator-plan-v0.2";
+    /// Upstream's plan of its patch verifier by parts of added lines, for import.
+    EvaluatorPlanV03 => "evaluator-plan-v0.3";
+    /// Upstream's plan of its patch verifier by parts of added and removed lines, for import.
+    EvaluatorPlanV04 => "evaluator-plan-v0.4";
     /// A verifier's evidence.
     VerificationResult => "verification-result-v0.1";
+    /// Upstream's older report of one validator, for import.
+    EvidenceReport => "evidence-report-v0.1";
+    /// What the attempts of one run showed, for export; it selects nothing.
+    RunEvidenceReport => "run-evidence-report-v0.1";
+    /// Who decided what about a run report, for export.
+    HumanDecisionRecord => "human-decision-record-v0.1";
     /// The predicate of signed evidence: a result and where it came from.
     EvidencePredicate => "evidence-predicate-v0.1";
     /// The predicate of a signed handoff.
     HandoffPredicate => "handoff-predicate-v0.1";
     /// The recommendation and its why.
     Decision => "decision-v0.1";
+    /// The predicate of a SLSA verification summary.
+    Vsa => "vsa-v1";
     /// Everything that a decision was computed from beside the documents themselves.
     Facts => "facts-v0.1";
     /// The payload of a trust root.
     TrustRoot => "trust-root-v0.1";
     /// An operator's policy (TOML on disk).
     Policy => "policy-v0.1";
-    /// An in-toto Statement v1 around one of our predicates.
+    /// What a policy asks and why a case ends as it does.
+    PolicyExplain => "policy-explain-v0.1";
+    /// An in-toto Statement v1 around one of our predicates or a verification summary.
     Statement => "statement-v1";
+}
+
+impl SchemaName {
+    /// The schema that a work unit claims to follow. Version 0.2 got two required members of `budget` while it kept its
+    /// number; a unit that names neither of them is of the early form.
+    #[must_use]
+    pub fn of_work_unit(unit: &Value) -> Self {
+        let named = |member| unit.at(&["budget", member]).is_some();
+        match unit.get("schema_version").and_then(Value::as_str) {
+            Some("0.1") => Self::WorkUnitV01,
+            _ if named("project_spend_usd_max") || named("paid_fallback_allowed") => Self::WorkUnitV02,
+            _ if unit.get("budget").and_then(Value::as_object).is_some() => Self::WorkUnitV02Early,
+            _ => Self::WorkUnitV02,
+        }
+    }
 }
 
 impl FromStr for SchemaName {

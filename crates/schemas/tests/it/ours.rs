@@ -37,11 +37,24 @@ fn evidence() -> Json {
     })
 }
 
-fn statement() -> Json {
+fn statement(predicate_type: &str, predicate: &Json) -> Json {
     json!({
         "_type": "https://in-toto.io/Statement/v1",
         "subject": [{"name": "candidate", "digest": {"sha256": "a".repeat(64)}}],
-        "predicateType": "urn:idkmesh-quorum:evidence:v0.1", "predicate": {}
+        "predicateType": predicate_type, "predicate": predicate
+    })
+}
+
+fn summary() -> Json {
+    json!({
+        "verifier": {"id": "urn:idkmesh-quorum:gate:g-1", "version": {"quorum": "0.1.0"}},
+        "timeVerified": "2026-01-31T12:00:00Z", "resourceUri": "https://example.org/o/r/pull/1",
+        "policy": {"uri": "urn:idkmesh-quorum:policy:two-of-three", "digest": {"sha256": "1".repeat(64)}},
+        "inputAttestations": [{"uri": "urn:x:1", "digest": {"sha256": "2".repeat(64)}},
+            {"digest": {"gitCommit": "3".repeat(40)}}],
+        "verificationResult": "PASSED", "verifiedLevels": ["QUORUM_2_OF_3"],
+        "dependencyLevels": {"SLSA_BUILD_LEVEL_1": 1}, "slsaVersion": "1.1",
+        "urn:idkmesh-quorum:tally": {"s": 2}
     })
 }
 
@@ -167,7 +180,7 @@ fn evidence_predicate() {
 fn statement_v1() {
     check(
         SchemaName::Statement,
-        &statement(),
+        &statement("urn:idkmesh-quorum:evidence:v0.1", &evidence()),
         &[
             ("/_type", json!("https://in-toto.io/Statement/v0.1")),
             ("/subject", json!([])),
@@ -177,9 +190,60 @@ fn statement_v1() {
             ("/subject/0/digest/gitCommit", json!("0".repeat(41))),
             ("/subject/0/digest/md5", json!("0".repeat(32))),
             ("/subject/0/name", json!("")),
+            ("/predicateType", json!("urn:idkmesh-quorum:evidence:v0.2")),
             ("/predicate", json!([])),
+            ("/predicate", json!({})),
+            ("/predicate/seat", json!(32)),
+            ("/predicate/result/status", json!("fine")),
         ],
     );
+}
+
+/// A statement's predicate is judged by the schema of its type, and by no other.
+#[test]
+fn a_statement_is_judged_by_its_type() {
+    let predicates = [
+        ("urn:idkmesh-quorum:evidence:v0.1", evidence()),
+        ("urn:idkmesh-quorum:decision:v0.1", decision()),
+        ("https://slsa.dev/verification_summary/v1", summary()),
+    ];
+    for (at, (kind, _)) in predicates.iter().enumerate() {
+        for (other, (_, predicate)) in predicates.iter().enumerate() {
+            let document = Value::from_serde(statement(kind, predicate));
+            assert_eq!(validate(SchemaName::Statement, &document).is_ok(), at == other, "{kind} around {other}");
+        }
+    }
+}
+
+#[test]
+fn vsa_v1() {
+    let uri = "not a uri";
+    check(
+        SchemaName::Vsa,
+        &summary(),
+        &[
+            ("/verifier/id", json!(uri)),
+            ("/verifier/version/quorum", json!(1)),
+            ("/timeVerified", json!("noon")),
+            ("/resourceUri", json!(uri)),
+            ("/policy/uri", json!("REMOVE")),
+            ("/policy/digest", json!({})),
+            ("/policy/digest/sha256", digest("1")),
+            ("/inputAttestations", json!([])),
+            ("/inputAttestations/0/digest", json!("REMOVE")),
+            ("/inputAttestations/0/name", json!("x")),
+            ("/verificationResult", json!("passed")),
+            ("/verifiedLevels", json!(["FAILED"])),
+            ("/verifiedLevels", json!(["a", "a"])),
+            ("/dependencyLevels/SLSA_BUILD_LEVEL_1", json!(-1)),
+            ("/slsaVersion", json!("1.1\n")),
+        ],
+    );
+    let failed = edited(&summary(), "/verificationResult", &json!("FAILED"));
+    let judged = validate(SchemaName::Vsa, &Value::from_serde(failed.clone()));
+    assert_eq!(judged.unwrap_err()[0].pointer, "/verifiedLevels");
+    let failed = edited(&failed, "/verifiedLevels", &json!(["FAILED"]));
+    validate(SchemaName::Vsa, &Value::from_serde(failed)).unwrap();
 }
 
 #[test]
