@@ -6,7 +6,7 @@ use quorum_attest::AttestError;
 use quorum_handoff::HandoffError;
 use quorum_mesh::MeshError;
 use quorum_policies::PoliciesError;
-use quorum_schemas::Digest;
+use quorum_schemas::{Digest, ErrorEntry, error_codes};
 use quorum_tasks::TasksError;
 
 /// A fault of the coordinator itself. What is wrong with a document of somebody else is a refusal, never an error.
@@ -145,34 +145,50 @@ pub enum CoordinatorError {
     Tasks(#[from] TasksError),
 }
 
-impl CoordinatorError {
-    /// The stable code.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::FileUnreadable { .. } => "file_unreadable",
-            Self::FileExposed { .. } => "file_exposed",
-            Self::ConfigMalformed { .. } => "config_malformed",
-            Self::SecretMalformed { .. } => "secret_malformed",
-            Self::KeyNotCoordinator { .. } => "key_not_coordinator",
-            Self::PolicyNotAdmitted { .. } => "policy_not_admitted",
-            Self::TrustRollback { .. } => "trust_rollback",
-            Self::TrustForked { .. } => "trust_forked",
-            Self::TrustGap { .. } => "trust_gap",
-            Self::ClockSkew { .. } => "clock_skew",
-            Self::ControlFilesChanged => "control_files_changed",
-            Self::PolicyUnknown { .. } => "policy_unknown",
-            Self::OwnDocument { .. } => "own_document",
-            Self::RecordIncomplete { .. } => "record_incomplete",
-            Self::Output { .. } => "output",
-            Self::Attest(error) => error.code(),
-            Self::Handoff(error) => error.code(),
-            Self::Mesh(error) => error.code(),
-            Self::Policies(error) => error.code(),
-            Self::Tasks(error) => error.code(),
-        }
+error_codes! {
+    impl CoordinatorError in "coordinator" {
+        Self::FileUnreadable { .. } => "file_unreadable", "A file of the configuration cannot be read.",
+            "Correct the path or the permissions.", exit 2;
+        Self::FileExposed { .. } => "file_exposed", "Others may read a secret file.", "Run `chmod 600` on it.", exit 2;
+        Self::ConfigMalformed { .. } => "config_malformed", "The configuration is not what it should be.",
+            "Correct the place that the message names; docs/operating.md describes it.", exit 2;
+        Self::SecretMalformed { .. } => "secret_malformed", "The seat secret does not have 32 bytes.",
+            "Make one with `quorum keys new --seat-secret`.", exit 2;
+        Self::KeyNotCoordinator { .. } => "key_not_coordinator", "The key is not a coordinator's in the trust root.",
+            "Have it added with `quorum trust add --role coordinator`.", exit 2;
+        Self::PolicyNotAdmitted { .. } => "policy_not_admitted", "The trust root does not list the policy.",
+            "Have it added with `quorum trust admit-policy`.", exit 2;
+        Self::TrustRollback { .. } => "trust_rollback", "The trust root is older than one that was used before.",
+            "Bring the newest one.", exit 2 | 5;
+        Self::TrustForked { .. } => "trust_forked", "Two trust roots have one version number.",
+            "Find out who signed the second one before anything else.", exit 2 | 5;
+        Self::TrustGap { .. } => "trust_gap", "A version of the trust root was left out.",
+            "Start once with each version in between.", exit 2 | 5;
+        Self::ClockSkew { .. } => "clock_skew", "This machine's clock is too far off the stream's.",
+            "Synchronise the clock.", exit 5;
+        Self::ControlFilesChanged => "control_files_changed",
+            "Trust root or policy were replaced while the coordinator ran.",
+            "Nothing: it starts again with the new ones.", exit 5;
+        Self::PolicyUnknown { .. } => "policy_unknown",
+            "A handoff was issued under a policy that is neither configured nor on the mesh.",
+            "Bring back the file of that policy.", exit 5;
+        Self::OwnDocument { .. } => "own_document", "A coordinator published something that cannot be used.",
+            "Use one version of quorum for all coordinators; find out who has the key.", exit 5;
+        Self::RecordIncomplete { .. } => "record_incomplete", "A part of a handoff's record is not on the mesh.",
+            "Wait until it is decided, or check the handoff's id.", exit 5;
+        Self::Output { .. } => "output", "The output directory is not empty, or cannot be written.",
+            "Name a new directory.", exit 5;
     }
+    passes {
+        Self::Attest(error) => error.code();
+        Self::Handoff(error) => error.code();
+        Self::Mesh(error) => error.code();
+        Self::Policies(error) => error.code();
+        Self::Tasks(error) => error.code();
+    }
+}
 
+impl CoordinatorError {
     /// Whether it concerns one document only, and no retry helps.
     pub(crate) fn needs_a_person(&self) -> bool {
         match self {
@@ -197,4 +213,10 @@ impl CoordinatorError {
 
 fn awaits_new_trust(error: &AttestError) -> bool {
     matches!(error, AttestError::TrustRootExpired { .. } | AttestError::TrustRootNotYetValid { .. })
+}
+
+/// The part of the error catalogue that belongs to this crate.
+#[must_use]
+pub fn errors() -> Vec<ErrorEntry> {
+    CoordinatorError::ENTRIES.to_vec()
 }

@@ -26,6 +26,6 @@ mod run;
 mod trust_store;
 
 pub use config::{Config, Loaded, Timing};
-pub use error::CoordinatorError;
+pub use error::{CoordinatorError, errors};
 pub use export::{Exported, export};
 pub use run::run;

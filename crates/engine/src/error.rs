@@ -1,5 +1,6 @@
 //! Why a descriptor or a request cannot be used.
 
+use quorum_schemas::{ErrorEntry, error_codes};
 use thiserror::Error;
 
 /// Reasons before anything ran.
@@ -24,13 +25,17 @@ pub enum EngineError {
     },
 }
 
-impl EngineError {
-    /// The stable code; `invalid_request` is also the envelope's.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Descriptor { .. } => "descriptor_invalid",
-            Self::Argument { .. } => "invalid_request",
-        }
+error_codes! {
+    impl EngineError in "engine" {
+        Self::Descriptor { .. } => "descriptor_invalid", "The engine's descriptor is unusable.",
+            "Correct the place of the descriptor that the message names.";
+        Self::Argument { .. } => "invalid_request", "The arguments do not satisfy the engine's descriptor.",
+            "Correct the argument in the plan.";
     }
+}
+
+/// The part of the error catalogue that belongs to this crate.
+#[must_use]
+pub fn errors() -> Vec<ErrorEntry> {
+    EngineError::ENTRIES.to_vec()
 }

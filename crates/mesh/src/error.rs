@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use quorum_schemas::Digest;
+use quorum_schemas::{Digest, ErrorEntry, error_codes};
 use thiserror::Error;
 
 /// An error of this room; [`MeshError::code`] is stable.
@@ -176,37 +176,63 @@ pub enum MeshError {
     Closed,
 }
 
-impl MeshError {
-    /// The stable code.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::IdTooLong { .. } => "id_too_long",
-            Self::IdEmpty => "id_empty",
-            Self::TokenMalformed(_) => "token_malformed",
-            Self::SubjectUnknown(_) => "subject_unknown",
-            Self::FileUnreadable { .. } => "file_unreadable",
-            Self::CredentialsExposed { .. } => "credentials_exposed",
-            Self::CredentialsMalformed { .. } => "credentials_malformed",
-            Self::ConnectFailed { .. } => "connect_failed",
-            Self::ServerTooOld { .. } => "server_too_old",
-            Self::PermissionDenied { .. } => "permission_denied",
-            Self::AlreadyPublished { .. } => "already_published",
-            Self::ReadBackDiffers { .. } => "read_back_differs",
-            Self::StreamFull { .. } => "stream_full",
-            Self::TooLarge { .. } => "too_large",
-            Self::TimedOut { .. } => "timed_out",
-            Self::NotFound(_) => "not_found",
-            Self::BlobCorrupt { .. } => "blob_corrupt",
-            Self::MessageMalformed { .. } => "message_malformed",
-            Self::LeaseConflict { .. } => "lease_conflict",
-            Self::ConfigDiffers { .. } => "config_differs",
-            Self::Broker { .. } => "broker",
-            Self::Closed => "closed",
-        }
+error_codes! {
+    impl MeshError in "mesh" {
+        Self::IdTooLong { .. } => "id_too_long", "An identity is too long for a subject.", "Choose a shorter id.";
+        Self::IdEmpty => "id_empty", "An empty identity.", "Give an id.";
+        Self::TokenMalformed(_) => "token_malformed", "The text is not a subject token of this mesh.",
+            "Use a subject that quorum printed.";
+        Self::SubjectUnknown(_) => "subject_unknown", "The subject is not one of this mesh.",
+            "Use a subject below idkmesh.v1.";
+        Self::FileUnreadable { .. } => "file_unreadable", "A file cannot be read.",
+            "Correct the path or the permissions.";
+        Self::CredentialsExposed { .. } => "credentials_exposed", "Others may read the credentials.",
+            "Run `chmod 600` on the file.";
+        Self::CredentialsMalformed { .. } => "credentials_malformed",
+            "The credentials file does not hold a user and a password.",
+            "Use the file that `quorum mesh config` wrote.";
+        Self::ConnectFailed { .. } => "connect_failed", "There is no connection to the broker.",
+            "Start the server, or correct --nats and the credentials.";
+        Self::ServerTooOld { .. } => "server_too_old",
+            "The server would silently drop settings on which the mesh relies.",
+            "Upgrade nats-server to the version that the message names.";
+        Self::PermissionDenied { .. } => "permission_denied", "The server refused the subject to this user.",
+            "Use the credentials of the role that may do this.";
+        Self::AlreadyPublished { .. } => "already_published",
+            "The subject already holds another message, and a subject is written once.",
+            "Hand in a new attempt instead of changing the old one.";
+        Self::ReadBackDiffers { .. } => "read_back_differs", "The stream does not hold what was acknowledged.",
+            "Look at the server's store before going on.";
+        Self::StreamFull { .. } => "stream_full", "A stream or a subject is full; nothing was lost.",
+            "Give the stream more room.";
+        Self::TooLarge { .. } => "too_large", "A message is larger than the broker takes.",
+            "Hand in something smaller.";
+        Self::TimedOut { .. } => "timed_out", "No answer came in time, so the outcome is unknown.",
+            "Ask again: publishing twice is harmless.";
+        Self::NotFound(_) => "not_found", "Nothing is published there.",
+            "Check the id; it may not have been published yet.";
+        Self::BlobCorrupt { .. } => "blob_corrupt", "The bytes of a blob are not those of its name.",
+            "Publish it again; look at the server's store.";
+        Self::MessageMalformed { .. } => "message_malformed", "A message is not what its subject promises.",
+            "Find out who published it.";
+        Self::LeaseConflict { .. } => "lease_conflict", "Somebody else changed the lease first.",
+            "Nothing: it is read again.";
+        Self::ConfigDiffers { .. } => "config_differs", "The server keeps another configuration than the one applied.",
+            "Run `quorum mesh apply`.";
+        Self::Broker { .. } => "broker", "The server or its client library reported something else.",
+            "Look at the message and the server's log.";
+        Self::Closed => "closed", "The connection to the broker is closed.", "Start the command again.";
     }
+}
 
+impl MeshError {
     pub(crate) fn broker(operation: impl Into<String>, reason: impl ToString) -> Self {
         Self::Broker { operation: operation.into(), reason: reason.to_string() }
     }
+}
+
+/// The part of the error catalogue that belongs to this crate.
+#[must_use]
+pub fn errors() -> Vec<ErrorEntry> {
+    MeshError::ENTRIES.to_vec()
 }

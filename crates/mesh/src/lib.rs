@@ -28,7 +28,7 @@ pub use audit::AuditRecord;
 pub use blobs::{BlobRef, BlobRole};
 pub use connect::{Credentials, Mesh, NatsConfig};
 pub use consume::{Deliveries, Delivery, Stored};
-pub use error::MeshError;
+pub use error::{MeshError, errors};
 pub use lease::{LeaseCall, LeaseCalls, LeaseEntry, LeaseOp, LeaseReply, LeaseRequest, LeaseStore};
 pub use offer::Offer;
 pub use permissions::{MeshUser, UserRole};

@@ -1,7 +1,9 @@
 //! Why a policy file or a case cannot be used. Evidence never ends here: what is wrong with evidence is a refusal.
 
-use quorum_schemas::{Digest, SchemaViolation};
+use quorum_schemas::{Digest, ErrorEntry, SchemaViolation, error_codes};
 use thiserror::Error;
+
+use crate::RefusalCode;
 
 /// Every error of this crate.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -115,28 +117,44 @@ pub enum PoliciesError {
     },
 }
 
-impl PoliciesError {
-    /// The stable code.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::TooLarge { .. } => "policy_too_large",
-            Self::Syntax(_) => "policy_syntax",
-            Self::UnknownKey { .. } => "policy_unknown_key",
-            Self::MissingKey(_) => "policy_missing_key",
-            Self::Value { .. } => "policy_value",
-            Self::UnknownName { .. } => "policy_unknown_name",
-            Self::NotAdmitted { .. } => "policy_not_admitted",
-            Self::CaseInconsistent { .. } => "case_inconsistent",
-            Self::PanelOutOfRange(_) => "panel_out_of_range",
-            Self::TooManySupporters(_) => "too_many_supporters",
-            Self::WorkerUnauthenticated { .. } => "worker_unauthenticated",
-            Self::FactMissing(_) => "fact_missing",
-            Self::EnvelopeMissing(_) => "envelope_missing",
-            Self::RulesUnknown { .. } => "rules_unknown",
-            Self::SchemaInvalid { .. } => "document_schema_invalid",
-            Self::Malformed { .. } => "document_malformed",
-        }
+error_codes! {
+    impl PoliciesError in "policies" {
+        Self::TooLarge { .. } => "policy_too_large", "The policy has more bytes than a policy may have.",
+            "Make it smaller.", exit 2;
+        Self::Syntax(_) => "policy_syntax", "The policy is not UTF-8 or not TOML.",
+            "Correct it at the place that the message names.", exit 2;
+        Self::UnknownKey { .. } => "policy_unknown_key", "A key that no policy has.",
+            "Correct the spelling, or remove the key.", exit 2;
+        Self::MissingKey(_) => "policy_missing_key", "A key that every policy needs is missing.",
+            "Add it; `quorum policy show local` shows a whole policy.", exit 2;
+        Self::Value { .. } => "policy_value", "A key has a value that it cannot have.",
+            "Write one of the values that the message names.", exit 2;
+        Self::UnknownName { .. } => "policy_unknown_name", "No shipped policy has this name.",
+            "`quorum policy list` prints the names; a path holds a slash or a dot.", exit 2;
+        Self::NotAdmitted { .. } => "policy_not_admitted", "The trust root does not list this policy.",
+            "Use a listed policy, or have this one added with `quorum trust admit-policy`.", exit 2;
+        Self::CaseInconsistent { .. } => "case_inconsistent", "The parts of a case do not belong together.",
+            "Give the documents of one handoff.";
+        Self::PanelOutOfRange(_) => "panel_out_of_range",
+            "The panel has no seats, or more than voices can be counted over.",
+            "Choose a panel of 1 to 32.", exit 2;
+        Self::TooManySupporters(_) => "too_many_supporters", "More keys support than voices can be counted over.",
+            "Give fewer evidence files.", exit 2;
+        Self::WorkerUnauthenticated { .. } => "worker_unauthenticated",
+            "The work unit or the policy asks for a signed manifest, and nobody signed it.",
+            "Sign it with `manifest --key` or `submit --key`.", exit 6;
+        Self::FactMissing(_) => "fact_missing", "The facts do not say when an envelope was received.",
+            "Give the facts of this record, unchanged.";
+        Self::EnvelopeMissing(_) => "envelope_missing",
+            "The facts name an envelope that was not given: something was withheld.",
+            "Bring the whole record.";
+        Self::RulesUnknown { .. } => "rules_unknown",
+            "The decision was made under rules that this program does not have.",
+            "Use the version of quorum that knows these rules.";
+        Self::SchemaInvalid { .. } => "document_schema_invalid", "A decision or its facts do not follow their schema.",
+            "Bring the record as it was written.";
+        Self::Malformed { .. } => "document_malformed", "A decision or its facts cannot be read.",
+            "Bring the record as it was written.";
     }
 }
 
@@ -146,4 +164,10 @@ fn suggest(suggestion: &Option<String>) -> String {
 
 fn list(violations: &[SchemaViolation]) -> String {
     violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// The part of the error catalogue that belongs to this crate.
+#[must_use]
+pub fn errors() -> Vec<ErrorEntry> {
+    [PoliciesError::ENTRIES, RefusalCode::entries().as_slice()].concat()
 }

@@ -5,6 +5,8 @@
 
 mod admit;
 mod axes;
+mod catalogue;
+mod conjunction;
 mod decide;
 mod decision;
 mod error;
@@ -12,31 +14,41 @@ mod facts;
 mod groups;
 pub mod limits;
 mod policy;
+mod proof;
+mod proof_text;
 pub mod record;
 mod refusal;
 mod revise;
 mod shipped;
+mod table;
 mod text;
 mod verdict;
 mod voices;
+mod vsa;
 mod why;
 
 #[doc(hidden)]
 pub use admit::Memo;
 pub use axes::{Axis, Channel, Isolation};
+pub use conjunction::{Asked, Demand, Source};
 #[doc(hidden)]
 pub use decide::decide_with;
-pub use decide::{Case, decide};
+pub use decide::{Admitted, Case, decide};
 pub use decision::{
     BoundDocument, Candidate, Decision, EffectiveRule, Heard, HeardEvidence, Missing, MissingCode, Outcome, Pending,
     Recommendation, RecordFile, Row, Shared, Standing, Superseded, Tally,
 };
-pub use error::PoliciesError;
+pub use error::{PoliciesError, errors};
 pub use facts::{Assurance, EarlierAttempt, FactSheet, Facts, RULES_VERSION, Received, SeatFact, WorkerIdentity};
-pub use groups::{Groups, Member};
+pub use groups::{GroupProof, Groups, Member, MemberProof};
 pub use policy::{Fraction, Policy};
+pub use proof::{
+    EvidenceProof, Explanation, KeyProof, Proof, RevisionProof, RowTrial, explain, explain_policy, explain_recorded,
+};
 pub use refusal::{Refusal, RefusalCode, RefusalKind};
 #[doc(hidden)]
 pub use revise::revise_with;
 pub use revise::{recompute, revise};
+pub use table::{Condition, ConditionCode};
 pub use verdict::{Verdict, verdict};
+pub use vsa::{VSA_EXTENSION, resource_uri, vsa};

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use quorum_schemas::{ErrorEntry, error_codes};
 use thiserror::Error;
 
 use crate::Isolation;
@@ -67,19 +68,32 @@ pub enum SandboxError {
     },
 }
 
-impl SandboxError {
-    /// The stable code.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::IsolationUnavailable { .. } => "effect-mode-unenforceable",
-            Self::InvalidSpec { .. } => "sandbox_spec_invalid",
-            Self::UnknownIsolation(_) => "isolation_unknown",
-            Self::Path { .. } => "sandbox_path",
-            Self::Spawn { .. } => "spawn_failed",
-            Self::Setup { .. } => "sandbox_setup_failed",
-            Self::Helper(_) => "sandbox_helper",
-            Self::OutcomeUnknown { .. } => "outcome_unknown",
-        }
+error_codes! {
+    impl SandboxError in "sandbox" {
+        Self::IsolationUnavailable { .. } => "effect-mode-unenforceable",
+            "This machine cannot enforce the isolation that is asked for, and nothing weaker runs under its name.",
+            "Run where namespaces can be made, or name a weaker class in plan and policy.";
+        Self::InvalidSpec { .. } => "sandbox_spec_invalid", "The description of a sandboxed run is unusable.",
+            "Correct the field of the plan that the message names.";
+        Self::UnknownIsolation(_) => "isolation_unknown", "The word is not an isolation class.",
+            "Use none, process-sandbox, shared-kernel-container or hardware-vm.";
+        Self::Path { .. } => "sandbox_path", "A path that the sandbox should show cannot be used.",
+            "Correct the path in the plan.";
+        Self::Spawn { .. } => "spawn_failed", "The program does not exist or cannot be executed.",
+            "Correct the first word of argv, or the plan's path.";
+        Self::Setup { .. } => "sandbox_setup_failed",
+            "A step of the preparation failed on a machine that otherwise can do it.",
+            "Look at the step and the system's error; try again.";
+        Self::Helper(_) => "sandbox_helper", "The helper program cannot be found or started.",
+            "Install quorum whole; the helper is the same program.";
+        Self::OutcomeUnknown { .. } => "outcome_unknown",
+            "The helper ended without the proof that everything it started is gone.",
+            "Do not read a verdict into it; find out what ended the helper.";
     }
+}
+
+/// The part of the error catalogue that belongs to this crate.
+#[must_use]
+pub fn errors() -> Vec<ErrorEntry> {
+    SandboxError::ENTRIES.to_vec()
 }

@@ -24,7 +24,7 @@ mod sys;
 mod view;
 mod wire;
 
-pub use error::SandboxError;
+pub use error::{SandboxError, errors};
 pub use helper::use_helper;
 pub use init::init_main;
 pub use pair::{PairReport, run_pair};

@@ -1,5 +1,9 @@
 //! Why terms or a record are refused.
 
+use quorum_schemas::{ErrorEntry, error_codes};
+
+use crate::Denied;
+
 /// A refusal of input that does not describe a handoff's seats.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -30,15 +34,21 @@ pub enum TasksError {
     },
 }
 
-impl TasksError {
-    /// The stable code of this reason.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::PanelOutOfRange(_) => "panel_out_of_range",
-            Self::TriesOutOfRange(_) => "tries_out_of_range",
-            Self::TimeOutOfRange { .. } => "time_out_of_range",
-            Self::RecordMalformed { .. } => "record_malformed",
-        }
+error_codes! {
+    impl TasksError in "tasks" {
+        Self::PanelOutOfRange(_) => "panel_out_of_range", "The panel is empty or larger than a handoff may have.",
+            "Change `panel` in the policy.", exit 5;
+        Self::TriesOutOfRange(_) => "tries_out_of_range", "The number of tries is zero or too large.",
+            "Change `max_tries` in the policy.", exit 5;
+        Self::TimeOutOfRange { .. } => "time_out_of_range", "A lease or an offer that lasts no time.",
+            "Change the coordinator's timings.", exit 5;
+        Self::RecordMalformed { .. } => "record_malformed", "A stored lease record cannot be read.",
+            "Use one version of quorum for all coordinators; find out who wrote it.", exit 5;
     }
+}
+
+/// The part of the error catalogue that belongs to this crate.
+#[must_use]
+pub fn errors() -> Vec<ErrorEntry> {
+    [TasksError::ENTRIES, Denied::ENTRIES].concat()
 }

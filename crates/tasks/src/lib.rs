@@ -17,7 +17,7 @@ mod step;
 mod terms;
 
 pub use denied::Denied;
-pub use error::TasksError;
+pub use error::{TasksError, errors};
 pub use order::offer_order;
 pub use record::{HoldRecord, Record, SeatRecord};
 pub use state::{Closed, Hold, Seat, State};

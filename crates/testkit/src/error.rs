@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use quorum_schemas::{ErrorEntry, error_codes};
 use thiserror::Error;
 
 /// An error of this room.
@@ -54,24 +55,35 @@ pub enum TestkitError {
     Attest(#[from] quorum_attest::AttestError),
 }
 
-impl TestkitError {
-    /// The stable code.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::NatsServerMissing { .. } => "nats_server_missing",
-            Self::NotReady { .. } => "not_ready",
-            Self::System { .. } => "system",
-            Self::UnknownParty(_) => "unknown_party",
-            Self::Document(_) => "document",
-            Self::NothingCame(_) => "nothing_came",
-            Self::Mesh(error) => error.code(),
-            Self::Attest(error) => error.code(),
-        }
+error_codes! {
+    impl TestkitError in "testkit" {
+        Self::NatsServerMissing { .. } => "nats_server_missing", "There is no nats-server binary.",
+            "Run `./x setup`, or set QUORUM_NATS_SERVER.", exit 5;
+        Self::NotReady { .. } => "not_ready", "A process did not become ready.",
+            "Look at its log, which the message names.", exit 5;
+        Self::System { .. } => "system", "The operating system refused something.",
+            "Look at the system's error.", exit 5;
+        Self::UnknownParty(_) => "unknown_party", "A party that this world was not made with.",
+            "Name a party that it has.", exit 5;
+        Self::Document(_) => "document", "A document that cannot be handed in.", "Look at the message.", exit 5;
+        Self::NothingCame(_) => "nothing_came", "Nothing came in time.",
+            "Look at the logs of the daemons; the machine may be too slow.", exit 5;
     }
+    passes {
+        Self::Mesh(error) => error.code();
+        Self::Attest(error) => error.code();
+    }
+}
 
+impl TestkitError {
     pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let what = what.into();
         move |source| Self::System { what, source }
     }
+}
+
+/// The part of the error catalogue that belongs to this crate.
+#[must_use]
+pub fn errors() -> Vec<ErrorEntry> {
+    TestkitError::ENTRIES.to_vec()
 }

@@ -11,7 +11,7 @@ mod world_files;
 
 pub mod limits;
 
-pub use error::TestkitError;
+pub use error::{TestkitError, errors};
 pub use ports::free_port;
 pub use process::Process;
 pub use raw::RawClient;

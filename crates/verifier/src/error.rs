@@ -1,5 +1,6 @@
 //! Why a verifier could not do its work. None of these is a verdict about a candidate.
 
+use quorum_schemas::{ErrorEntry, error_codes};
 use thiserror::Error;
 
 /// Everything that keeps a verifier from an answer; exit code 2 (a control file) or 5 (infrastructure), never a verdict.
@@ -197,41 +198,68 @@ fn hint(suggestion: &Option<String>) -> String {
     suggestion.as_ref().map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
-impl VerifierError {
-    /// The stable code.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::PlanSyntax(_) => "plan_syntax",
-            Self::PlanUnknownKey { .. } => "plan_unknown_key",
-            Self::PlanMissingKey { .. } => "plan_missing_key",
-            Self::PlanBadValue { .. } => "plan_bad_value",
-            Self::PlanDuplicateCheck(_) => "plan_duplicate_check",
-            Self::PlanUnknownKind { .. } => "plan_unknown_kind",
-            Self::PlanKindUnsupported { .. } => "plan_kind_unsupported",
-            Self::PlanValidatorsDiffer { .. } => "plan_validators_differ",
-            Self::PlanWrongHandoff { .. } => "plan_wrong_handoff",
-            Self::PlanInvalid(_) => "plan_invalid",
-            Self::SelfVerification(_) => "self_verification",
-            Self::HarnessUnusable { .. } => "harness_unusable",
-            Self::Io { .. } => "io",
-            Self::TreeTooLarge { .. } => "tree_too_large",
-            Self::TreeSpecialFile(_) => "tree_special_file",
-            Self::PathUnsafe { .. } => "path_unsafe",
-            Self::BundleMalformed(_) => "bundle_malformed",
-            Self::BundleTooLarge { .. } => "bundle_too_large",
-            Self::BundleDiffers { .. } => "bundle_differs",
-            Self::BundleIncomplete { .. } => "bundle_incomplete",
-            Self::CandidateUnusable(_) => "candidate_unusable",
-            Self::KeyInReach => "key_in_reach",
-            Self::ChildNotStarted(_) => "check_child_not_started",
-            Self::ChildDied { .. } => "check_child_died",
-            Self::ChildTimeout(_) => "check_child_timeout",
-            Self::ChildGarbage(_) => "check_child_garbage",
-            Self::OwnResultInvalid(_) => "own_result_invalid",
-        }
+error_codes! {
+    impl VerifierError in "verifier" {
+        Self::PlanSyntax(_) => "plan_syntax", "The plan is not TOML or JSON.",
+            "Correct it at the place that the message names.", exit 2;
+        Self::PlanUnknownKey { .. } => "plan_unknown_key", "A key that no plan has.",
+            "Correct the spelling, or remove the key.", exit 2;
+        Self::PlanMissingKey { .. } => "plan_missing_key", "A key that every plan needs is missing.", "Add it.", exit 2;
+        Self::PlanBadValue { .. } => "plan_bad_value", "A value of the wrong kind or out of range.",
+            "Write what the message asks for.", exit 2;
+        Self::PlanDuplicateCheck(_) => "plan_duplicate_check", "Two checks of the plan have one id.",
+            "Give every required validator exactly one check.", exit 2;
+        Self::PlanUnknownKind { .. } => "plan_unknown_kind", "A kind of check that nobody knows.",
+            "Use a kind that the message or the documentation names.", exit 2;
+        Self::PlanKindUnsupported { .. } => "plan_kind_unsupported",
+            "A kind of check that this version does not have yet.",
+            "Use another kind until then.", exit 2;
+        Self::PlanValidatorsDiffer { .. } => "plan_validators_differ",
+            "The checks are not exactly the validators that the work unit requires.",
+            "Add the missing checks and remove the others.", exit 2;
+        Self::PlanWrongHandoff { .. } => "plan_wrong_handoff", "The bound plan belongs to another handoff.",
+            "Bind the template to this handoff, or give the template.", exit 2;
+        Self::PlanInvalid(_) => "plan_invalid", "The bound plan does not follow its schema or its own digests.",
+            "Make it anew from its template.", exit 2;
+        Self::SelfVerification(_) => "self_verification", "The plan's verifier is the worker.",
+            "Have somebody else verify.", exit 2;
+        Self::HarnessUnusable { .. } => "harness_unusable", "The directory of the plan's harness cannot be used.",
+            "Correct `harness` in the plan.", exit 2;
+        Self::Io { .. } => "io", "A file operation failed.", "Look at the path and the system's error.";
+        Self::TreeTooLarge { .. } => "tree_too_large", "A tree holds more than can be checked.",
+            "Make it smaller, or leave out what does not belong to it.";
+        Self::TreeSpecialFile(_) => "tree_special_file", "A tree holds a device, a socket or a pipe.",
+            "Remove it; a candidate is files, directories and symlinks.";
+        Self::PathUnsafe { .. } => "path_unsafe", "A path that no document can name.", "Rename it.";
+        Self::BundleMalformed(_) => "bundle_malformed", "The bytes are not one of our ZIPs.",
+            "Get the bundle again from whoever made it.";
+        Self::BundleTooLarge { .. } => "bundle_too_large", "A ZIP is beyond its limits.",
+            "Have the verifier make a smaller bundle.";
+        Self::BundleDiffers { .. } => "bundle_differs", "The bundle is not the one that the evidence speaks about.",
+            "Bring the bundle that its name and the evidence name.";
+        Self::BundleIncomplete { .. } => "bundle_incomplete",
+            "The evidence names a file that its bundle does not hold.",
+            "Get the bundle again from whoever made it.";
+        Self::CandidateUnusable(_) => "candidate_unusable", "The candidate has a form that these checks cannot read.",
+            "Hand in files, directories and symlinks within the limits.", exit 6;
+        Self::KeyInReach => "key_in_reach", "A command without isolation could read the key.",
+            "Isolate the commands, or verify with --unsigned and sign in another job.", exit 2;
+        Self::ChildNotStarted(_) => "check_child_not_started", "The process that runs the checks could not be started.",
+            "Look at the system's error; limits of processes and memory are the usual cause.", exit 5;
+        Self::ChildDied { .. } => "check_child_died", "The process that runs the checks ended without a report.",
+            "Look at the end of its stderr in the message; try again.", exit 5;
+        Self::ChildTimeout(_) => "check_child_timeout", "The process that runs the checks did not end in time.",
+            "Shorten the plan's timeouts, or find out what hangs.", exit 5;
+        Self::ChildGarbage(_) => "check_child_garbage",
+            "The process that runs the checks wrote something that is no report on this request.",
+            "Use one version of quorum for both; if it happens again, report it.", exit 5;
+        Self::OwnResultInvalid(_) => "own_result_invalid",
+            "A result of our own breaks a rule, so nothing was signed: a defect of this program.",
+            "Report it with the message.", exit 5;
     }
+}
 
+impl VerifierError {
     /// Whether a file that the operator wrote is at fault (exit code 2); everything else is infrastructure (exit code 5).
     #[must_use]
     pub fn is_control_file(&self) -> bool {
@@ -242,4 +270,10 @@ impl VerifierError {
     pub(crate) fn io(doing: &'static str, path: &std::path::Path, error: &std::io::Error) -> Self {
         Self::Io { doing, path: path.display().to_string(), error: error.to_string() }
     }
+}
+
+/// The part of the error catalogue that belongs to this crate.
+#[must_use]
+pub fn errors() -> Vec<ErrorEntry> {
+    VerifierError::ENTRIES.to_vec()
 }

@@ -7,6 +7,7 @@ mod assemble;
 pub mod bundle;
 mod checks;
 mod child;
+pub mod diff;
 mod error;
 mod git;
 pub mod glob;
@@ -20,7 +21,7 @@ pub mod tree;
 pub use assemble::{Answer, Assembly, SeatTry, VerifierIdentity, WorkerFacts, assemble};
 pub use checks::{CaseStatus, CommandEnd, Judgement, TestCase, judge_command, parse_junit, run_checks};
 pub use child::{SUBCOMMAND, check_child_main, run_in_child};
-pub use error::VerifierError;
+pub use error::{VerifierError, errors};
 pub use plan::{
     ADAPTER, BoundPlan, Channel, Check, CheckSpec, CommandCheck, EngineCheck, PlanFile, PlanTemplate, SchemaCheck,
     SchemaOf,

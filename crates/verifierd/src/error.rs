@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use quorum_attest::AttestError;
 use quorum_mesh::MeshError;
-use quorum_schemas::Digest;
+use quorum_schemas::{Digest, ErrorEntry, error_codes};
 use quorum_verifier::VerifierError;
 use thiserror::Error;
 
@@ -118,30 +118,42 @@ pub enum VerifierdError {
     Verifier(#[from] VerifierError),
 }
 
-impl VerifierdError {
-    /// The stable code.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::FileUnreadable { .. } => "file_unreadable",
-            Self::FileExposed { .. } => "file_exposed",
-            Self::ConfigMalformed { .. } => "config_malformed",
-            Self::PlanWrongVerifier { .. } => "plan_wrong_verifier",
-            Self::KeyNotVerifier { .. } => "key_not_verifier",
-            Self::TrustRollback { .. } => "trust_rollback",
-            Self::TrustForked { .. } => "trust_forked",
-            Self::TrustGap { .. } => "trust_gap",
-            Self::StateLocked { .. } => "state_locked",
-            Self::StateUnwritable { .. } => "state_unwritable",
-            Self::OfferRefused(_) => "offer_refused",
-            Self::LeaseLost(_) => "lease_lost",
-            Self::Runtime(_) => "runtime",
-            Self::Attest(error) => error.code(),
-            Self::Mesh(error) => error.code(),
-            Self::Verifier(error) => error.code(),
-        }
+error_codes! {
+    impl VerifierdError in "verifierd" {
+        Self::FileUnreadable { .. } => "file_unreadable", "A file of the configuration cannot be read.",
+            "Correct the path or the permissions.", exit 2;
+        Self::FileExposed { .. } => "file_exposed", "Others may read a secret file.", "Run `chmod 600` on it.", exit 2;
+        Self::ConfigMalformed { .. } => "config_malformed", "The configuration is not one.",
+            "Correct the place that the message names; docs/operating.md describes it.", exit 2;
+        Self::PlanWrongVerifier { .. } => "plan_wrong_verifier", "The plan names another verifier.",
+            "Give the daemon its own plan.", exit 2;
+        Self::KeyNotVerifier { .. } => "key_not_verifier", "The key is not that of this verifier in the trust root.",
+            "Correct `key` or `id`, or have the key added.", exit 2;
+        Self::TrustRollback { .. } => "trust_rollback", "The trust root is older than one that was used before.",
+            "Install the newest one.", exit 2;
+        Self::TrustForked { .. } => "trust_forked", "Two trust roots have one version number.",
+            "Find out who signed the second one before anything else.", exit 2;
+        Self::TrustGap { .. } => "trust_gap",
+            "A version of the trust root was left out, so its signatures cannot be followed.",
+            "Install every version in order.", exit 2;
+        Self::StateLocked { .. } => "state_locked", "Another daemon works on this state directory.",
+            "Run one daemon a key; stop the other.", exit 5;
+        Self::StateUnwritable { .. } => "state_unwritable", "The state directory cannot be written.",
+            "Make room, or correct its permissions.", exit 5;
+        Self::OfferRefused(_) => "offer_refused", "An offer that this verifier must not act on.",
+            "Nothing, unless it should: the message says what does not fit.", exit 5;
+        Self::LeaseLost(_) => "lease_lost", "The lease was lost while the checks ran.",
+            "Nothing: the seat is offered again; look for a slow machine if it repeats.", exit 5;
+        Self::Runtime(_) => "runtime", "Threads or signals are not to be had.", "Look at the system's limits.", exit 5;
     }
+    passes {
+        Self::Attest(error) => error.code();
+        Self::Mesh(error) => error.code();
+        Self::Verifier(error) => error.code();
+    }
+}
 
+impl VerifierdError {
     /// Whether a file of the operator's is at fault, not the machine or the broker.
     #[must_use]
     pub fn is_control_file(&self) -> bool {
@@ -156,4 +168,10 @@ impl VerifierdError {
             _ => true,
         }
     }
+}
+
+/// The part of the error catalogue that belongs to this crate.
+#[must_use]
+pub fn errors() -> Vec<ErrorEntry> {
+    VerifierdError::ENTRIES.to_vec()
 }

@@ -15,4 +15,4 @@ pub mod limits;
 
 pub use config::{Config, Loaded, PlanRule};
 pub use daemon::{run, serve};
-pub use error::VerifierdError;
+pub use error::{VerifierdError, errors};
