@@ -14,7 +14,7 @@ use crate::control::read_disk;
 use crate::decision::{Files, recompute};
 use crate::documents::{Documents, admit};
 use crate::evidence::EvidenceSet;
-use crate::{GateError, limits, record};
+use crate::{GateCode, GateError, limits, record};
 
 /// What an audit found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub fn audit_files(files: &Files) -> Result<AuditOutcome, GateError> {
     let signed = files.contains_key(record::SIGNED_DECISION);
     if !signed && !files.contains_key(record::UNSIGNED_DECISION) {
         return Err(GateError::control(
-            "not_a_record",
+            GateCode::NotARecord,
             format!(
                 "there is neither {} nor {}; name a directory that `gate`, `decide` or `show` wrote with --out",
                 record::SIGNED_DECISION,

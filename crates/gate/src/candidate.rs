@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::control::ControlFiles;
 use crate::git::{self, Repository};
 use crate::scratch::scratch;
-use crate::{GateError, limits};
+use crate::{GateCode, GateError, limits};
 
 /// Where the candidate comes from.
 #[derive(Debug, Clone)]
@@ -93,7 +93,7 @@ impl Candidate {
             }
             None => {
                 let digest = bundle::zip_dir_digest(&self.root).map_err(|error| {
-                    GateError::worker("candidate_unusable", format!("the candidate cannot be bundled: {error}"))
+                    GateError::worker(GateCode::CandidateUnusable, format!("the candidate cannot be bundled: {error}"))
                 })?;
                 ("candidate.zip".to_owned(), digest, Some("application/zip".to_owned()))
             }
@@ -114,13 +114,13 @@ fn from_path(path: &Path, baseline: Option<&Path>) -> Result<(Candidate, Control
             let root = resolved(baseline)?;
             if !root.is_dir() {
                 return Err(GateError::control(
-                    "baseline_not_a_directory",
+                    GateCode::BaselineNotADirectory,
                     format!("--baseline {} is not a directory", baseline.display()),
                 ));
             }
             if root.starts_with(&found) || found.starts_with(&root) {
                 return Err(GateError::control(
-                    "baseline_in_candidate",
+                    GateCode::BaselineInCandidate,
                     format!("--baseline {} and the candidate lie in each other", baseline.display()),
                 ));
             }
@@ -154,7 +154,7 @@ fn lone_file(file: &Path) -> Result<(PathBuf, PathBuf, TempDir), GateError> {
     };
     if !file.is_file() {
         return Err(GateError::control(
-            "candidate_missing",
+            GateCode::CandidateMissing,
             format!("{} is neither a directory nor a file", file.display()),
         ));
     }
@@ -210,5 +210,5 @@ fn pull_request(text: &str) -> Result<(String, u64), GateError> {
         (named(owner) && named(name)).then(|| (repository.to_owned(), number))
     });
     parsed
-        .ok_or_else(|| GateError::control("pull_request_malformed", format!("--pr `{text}` is not OWNER/REPO#NUMBER")))
+        .ok_or_else(|| GateError::control(GateCode::PullRequestMalformed, format!("--pr `{text}` is not OWNER/REPO#NUMBER")))
 }

@@ -13,7 +13,7 @@ use crate::candidate::Candidate;
 use crate::control::ControlFiles;
 use crate::documents::Documents;
 use crate::scratch::scratch;
-use crate::{GateError, clock, limits};
+use crate::{clock, GateCode, GateError, limits};
 
 /// Version of the adapter in every bound plan and every result.
 pub(crate) const ADAPTER_VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -46,7 +46,7 @@ impl Plan {
             return Ok(());
         }
         Err(GateError::control(
-            "key_needs_isolation",
+            GateCode::KeyNeedsIsolation,
             "--key with --isolation none: the plan's commands could read the key; write the statement with `quorum verify --unsigned` and sign it with `quorum sign` in another job",
         ))
     }
@@ -60,7 +60,7 @@ impl Plan {
             return Ok(());
         }
         Err(GateError::control(
-            "plan_wrong_verifier",
+            GateCode::PlanWrongVerifier,
             format!("--plan is of verifier `{}`, --key is of `{}`", self.file.verifier_id(), entry.id),
         ))
     }
@@ -107,7 +107,7 @@ pub(crate) fn run(plan: &Plan, setting: &Setting<'_>) -> Result<Checked, GateErr
     let needs_baseline = |spec: &CheckSpec| matches!(spec, CheckSpec::Scope { allowed_files: None });
     if setting.candidate.baseline.is_none() && bound.checks().iter().any(|check| needs_baseline(check.spec())) {
         return Err(GateError::control(
-            "baseline_missing",
+            GateCode::BaselineMissing,
             "the plan compares the candidate with its baseline; give --baseline, or `allowed_files` in the plan",
         ));
     }
@@ -159,7 +159,7 @@ pub(crate) fn isolation(none: bool, policy: &Policy, documents: &Documents) -> R
     } else {
         return Ok(Isolation::None);
     };
-    Err(GateError::control("isolation_none_not_admitted", format!("--isolation none: {why}")))
+    Err(GateError::control(GateCode::IsolationNoneNotAdmitted, format!("--isolation none: {why}")))
 }
 
 /// What the worker handed in cannot be a candidate.
@@ -174,7 +174,7 @@ pub(crate) fn verifier_error(what: &str, error: &VerifierError) -> GateError {
         other => UNFIT.iter().find(|code| **code == other.code()),
     };
     if let Some(code) = unfit {
-        return GateError::worker(code, message);
+        return GateError::worker(*code, message);
     }
     if error.is_control_file() {
         GateError::control(error.code(), message)

@@ -6,7 +6,7 @@ use quorum_attest::SigningKey;
 use quorum_schemas::Timestamp;
 use zeroize::Zeroizing;
 
-use crate::GateError;
+use crate::{GateCode, GateError};
 
 /// The wall clock.
 ///
@@ -17,7 +17,7 @@ pub(crate) fn now() -> Result<Timestamp, GateError> {
         .duration_since(UNIX_EPOCH)
         .ok()
         .and_then(|since| i64::try_from(since.as_micros()).ok())
-        .ok_or_else(|| GateError::infrastructure("clock_unusable", "this machine's clock is before 1970; set it"))?;
+        .ok_or_else(|| GateError::infrastructure(GateCode::ClockUnusable, "this machine's clock is before 1970; set it"))?;
     Ok(Timestamp::from_micros(micros))
 }
 
@@ -28,6 +28,6 @@ pub(crate) fn now() -> Result<Timestamp, GateError> {
 pub(crate) fn new_key() -> Result<SigningKey, GateError> {
     let mut seed = Zeroizing::new([0; 32]);
     getrandom::fill(&mut *seed)
-        .map_err(|error| GateError::infrastructure("no_randomness", format!("the system gives none: {error}")))?;
+        .map_err(|error| GateError::infrastructure(GateCode::NoRandomness, format!("the system gives none: {error}")))?;
     Ok(SigningKey::from_seed(&seed))
 }

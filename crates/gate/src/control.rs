@@ -15,7 +15,7 @@ use quorum_schemas::Digest;
 use tempfile::TempDir;
 
 use self::locate::{Located, Places};
-use crate::GateError;
+use crate::{GateCode, GateError};
 use crate::git::{ObjectId, Objects, Repository, file_at, materialise};
 use crate::scratch::scratch;
 
@@ -63,13 +63,13 @@ impl ControlFiles {
     pub(crate) fn pin(&mut self, text: &str) -> Result<(), GateError> {
         let parsed = text.rsplit_once('=').and_then(|(path, digest)| Some((path, digest.parse::<Digest>().ok()?)));
         let (path, digest) = parsed.filter(|(path, _)| !path.is_empty()).ok_or_else(|| {
-            GateError::control("pin_malformed", format!("--pin `{text}` is not FILE=sha256:<64 lower-case hex digits>"))
+            GateError::control(GateCode::PinMalformed, format!("--pin `{text}` is not FILE=sha256:<64 lower-case hex digits>"))
         })?;
         let path = PathBuf::from(path);
         let located = self.places.locate("--pin", &path)?;
         let pin = Pin { path, digest, used: false };
         if let Some(other) = self.pins.insert(located, pin) {
-            return Err(GateError::control("pin_twice", format!("--pin names {} twice", other.path.display())));
+            return Err(GateError::control(GateCode::PinTwice, format!("--pin names {} twice", other.path.display())));
         }
         Ok(())
     }
@@ -89,7 +89,7 @@ impl ControlFiles {
             let found = Digest::of(&bytes);
             if found != pin.digest {
                 return Err(GateError::control(
-                    "pin_mismatch",
+                    GateCode::PinMismatch,
                     format!("{option} {} has the digest {found}, the pin says {}", path.display(), pin.digest),
                 ));
             }
@@ -114,7 +114,7 @@ impl ControlFiles {
             let found = Digest::of(&bytes);
             if found != pin.digest {
                 return Err(GateError::control(
-                    "pin_mismatch",
+                    GateCode::PinMismatch,
                     format!("{option} {} does not have the pinned digest", path.display()),
                 ));
             }
@@ -168,7 +168,7 @@ impl ControlFiles {
         match self.pins.values().find(|pin| !pin.used) {
             None => Ok(()),
             Some(pin) => Err(GateError::control(
-                "pin_unused",
+                GateCode::PinUnused,
                 format!("--pin names {}, which no option of this command reads", pin.path.display()),
             )),
         }
@@ -182,7 +182,7 @@ pub(crate) fn read_disk(path: &Path, limit: u64) -> Result<Vec<u8>, GateError> {
     File::open(path).map_err(wrong)?.take(limit + 1).read_to_end(&mut bytes).map_err(wrong)?;
     if bytes.len() as u64 > limit {
         return Err(GateError::control(
-            "control_file_too_large",
+            GateCode::ControlFileTooLarge,
             format!("{} has more than {limit} bytes", path.display()),
         ));
     }

@@ -11,7 +11,7 @@ use quorum_schemas::Timestamp;
 use crate::documents::{Documents, subject};
 use crate::evidence::EvidenceSet;
 use crate::record::{self, Sources};
-use crate::{GateError, Record};
+use crate::{GateCode, GateError, Record};
 
 /// Everything that one decision is computed from, off the mesh.
 pub(crate) struct Question<'a> {
@@ -81,7 +81,7 @@ pub(crate) fn recompute(
 ) -> Result<Decision, GateError> {
     if policy.require_signed_worker && matches!(sheet.worker, WorkerIdentity::Unauthenticated) {
         return Err(GateError::worker(
-            "worker_unauthenticated",
+            GateCode::WorkerUnauthenticated,
             format!("the manifest is not signed, and the policy `{}` has require_signed_worker", policy.id),
         ));
     }
@@ -101,13 +101,13 @@ pub(crate) fn recompute(
     let refused = |error: PoliciesError| GateError::control(error.code(), error);
     if let Some(revision) = recorded.filter(|decision| decision.supersedes.is_some()) {
         return quorum_policies::recompute(&case, revision).map_err(refused)?.ok_or_else(|| {
-            GateError::control("no_revision_due", "the files give no revision of the decision that this one supersedes")
+            GateError::control(GateCode::NoRevisionDue, "the files give no revision of the decision that this one supersedes")
         });
     }
     match decide(&case, sheet.now).map_err(refused)? {
         Outcome::Decided(decision) => Ok(*decision),
         Outcome::Pending(pending) => Err(GateError::infrastructure(
-            "still_pending",
+            GateCode::StillPending,
             format!("seats {:?} are open until {}", pending.open_seats, pending.deadline),
         )),
     }
@@ -125,7 +125,7 @@ pub(crate) fn statement(documents: &Documents, decision: &Decision) -> Vec<u8> {
 
 /// The decision that we wrote does not follow our own schema.
 fn broken(error: &PoliciesError) -> GateError {
-    GateError::infrastructure("decision_schema_invalid", error)
+    GateError::infrastructure(GateCode::DecisionSchemaInvalid, error)
 }
 
 /// A map of the record's files.

@@ -8,7 +8,7 @@ use quorum_policies::WorkerIdentity;
 use quorum_schemas::limits::{DOCUMENT, ENVELOPE};
 use quorum_schemas::{ParseError, Timestamp, Value, parse, parse_with};
 
-use crate::GateError;
+use crate::{GateCode, GateError};
 
 /// A document as it came.
 #[derive(Debug, Clone)]
@@ -60,7 +60,7 @@ pub(crate) fn admit(
     if let Some(signed) = &opened_unit.authentic {
         let digest = intake.work_unit.digest();
         about(signed, "sha256", &digest.hex()).map_err(|found| {
-            GateError::control("wrong_subject", format!("the work unit's envelope is about {found}"))
+            GateError::control(GateCode::WrongSubject, format!("the work unit's envelope is about {found}"))
         })?;
     }
     Ok(Documents {
@@ -92,7 +92,7 @@ fn open(bytes: &[u8], kind: PredicateType, trust: Option<&TrustRoot>, at: Timest
     }
     let Some(trust) = trust else {
         return Err(GateError::control(
-            "signed_document_needs_trust",
+            GateCode::SignedDocumentNeedsTrust,
             format!("the {name} is signed, and nothing says whose key that is; give --trust, or the bare document"),
         ));
     };
@@ -108,7 +108,7 @@ fn worker(intake: &Intake, authentic: Option<&Authentic>) -> Result<WorkerIdenti
         let asked = intake.work_unit.minimum_worker_trust();
         if asked > WorkerTrust::Untrusted {
             return Err(GateError::worker(
-                "worker_unauthenticated",
+                GateCode::WorkerUnauthenticated,
                 format!(
                     "the manifest is not signed, and the work unit asks for a worker that is `{}`; sign it with `quorum manifest --key`",
                     asked.as_str()
@@ -121,13 +121,13 @@ fn worker(intake: &Intake, authentic: Option<&Authentic>) -> Result<WorkerIdenti
     let named = intake.manifest.worker_id();
     if signer.id != named {
         return Err(GateError::worker(
-            "worker_mismatch",
+            GateCode::WorkerMismatch,
             format!("/worker/id: the manifest names `{named}`, and `{}` signed it", signer.id),
         ));
     }
     let subject = candidate_subject(&intake.binding);
     about(authentic, subject.algorithm(), &subject.hex()).map_err(|found| {
-        GateError::worker("wrong_subject", format!("the manifest's envelope is about {found}, not about its candidate"))
+        GateError::worker(GateCode::WrongSubject, format!("the manifest's envelope is about {found}, not about its candidate"))
     })?;
     Ok(WorkerIdentity::Authenticated { key_id: signer.public_key.key_id() })
 }
@@ -162,7 +162,7 @@ pub(crate) fn refused(errors: &[HandoffError]) -> GateError {
     /// Places that one message lists.
     const LISTED: usize = 6;
     let Some(first) = errors.first() else {
-        return GateError::infrastructure("refused_without_reason", "the documents were refused without a reason");
+        return GateError::infrastructure(GateCode::RefusedWithoutReason, "the documents were refused without a reason");
     };
     let mut places: Vec<String> = Vec::new();
     for error in errors {

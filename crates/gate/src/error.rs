@@ -3,9 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
+use quorum_schemas::ErrorEntry;
 use thiserror::Error;
 
-use crate::ExitCode;
+use crate::codes::errors;
+use crate::{ExitCode, GateCode};
 
 /// Everything that ends a gate run without a decision.
 #[derive(Debug, Error)]
@@ -54,16 +56,16 @@ pub enum GateError {
 }
 
 impl GateError {
-    pub(crate) fn control(code: &'static str, message: impl ToString) -> Self {
-        Self::Control { code, message: message.to_string() }
+    pub(crate) fn control(code: impl Into<&'static str>, message: impl ToString) -> Self {
+        Self::Control { code: catalogued(code.into()), message: message.to_string() }
     }
 
-    pub(crate) fn worker(code: &'static str, message: impl ToString) -> Self {
-        Self::WorkerDocument { code, message: message.to_string() }
+    pub(crate) fn worker(code: impl Into<&'static str>, message: impl ToString) -> Self {
+        Self::WorkerDocument { code: catalogued(code.into()), message: message.to_string() }
     }
 
-    pub(crate) fn infrastructure(code: &'static str, message: impl ToString) -> Self {
-        Self::Infrastructure { code, message: message.to_string() }
+    pub(crate) fn infrastructure(code: impl Into<&'static str>, message: impl ToString) -> Self {
+        Self::Infrastructure { code: catalogued(code.into()), message: message.to_string() }
     }
 
     /// The stable code.
@@ -71,8 +73,8 @@ impl GateError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Control { code, .. } | Self::WorkerDocument { code, .. } | Self::Infrastructure { code, .. } => code,
-            Self::Read { .. } => "cannot_read",
-            Self::Write { .. } => "cannot_write",
+            Self::Read { .. } => GateCode::CannotRead.code(),
+            Self::Write { .. } => GateCode::CannotWrite.code(),
         }
     }
 
@@ -85,4 +87,21 @@ impl GateError {
             Self::Infrastructure { .. } | Self::Write { .. } => ExitCode::Infrastructure,
         }
     }
+}
+
+/// A code of this room or of one below. In a build with debug assertions one without an entry stops the program, so that
+/// a test finds it.
+fn catalogued(code: &'static str) -> &'static str {
+    let below: [fn() -> Vec<ErrorEntry>; 7] = [
+        errors,
+        quorum_attest::errors,
+        quorum_handoff::errors,
+        quorum_policies::errors,
+        quorum_sandbox::errors,
+        quorum_schemas::errors,
+        quorum_verifier::errors,
+    ];
+    let known = || below.iter().any(|room| room().iter().any(|entry| entry.code == code));
+    debug_assert!(known(), "the error catalogue has no `{code}`");
+    code
 }

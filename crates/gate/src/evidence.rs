@@ -8,7 +8,7 @@ use quorum_schemas::{Digest, Value};
 use quorum_verifier::bundle::{self, Bundle};
 
 use crate::control::{ControlFiles, read_disk};
-use crate::{GateError, limits};
+use crate::{GateCode, GateError, limits};
 
 /// Evidence envelopes, with the bundles that belong to them.
 #[derive(Debug, Default)]
@@ -47,7 +47,7 @@ impl EvidenceSet {
     ) -> Result<Self, GateError> {
         if files.len() > limits::EVIDENCE_FILES {
             return Err(GateError::control(
-                "too_much_evidence",
+                GateCode::TooMuchEvidence,
                 format!("{} evidence files, the limit is {}", files.len(), limits::EVIDENCE_FILES),
             ));
         }

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 pub(crate) use materialise::{file_at, materialise};
 pub(crate) use objects::{Kind, ObjectId, Objects};
 
-use crate::GateError;
+use crate::{GateCode, GateError};
 
 /// A repository on disk.
 #[derive(Debug, Clone)]
@@ -32,11 +32,11 @@ impl Repository {
         let found = run(&path, ["rev-parse", "--is-bare-repository", "--is-shallow-repository"])?;
         let lines: Vec<&str> = found.lines().collect();
         let [bare, shallow] = lines[..] else {
-            return Err(GateError::infrastructure("git_failed", format!("git rev-parse answered `{found}`")));
+            return Err(GateError::infrastructure(GateCode::GitFailed, format!("git rev-parse answered `{found}`")));
         };
         if shallow == "true" {
             return Err(GateError::control(
-                "git_shallow",
+                GateCode::GitShallow,
                 format!(
                     "{} is a shallow clone, in which a merge base cannot be trusted; fetch the whole history (actions/checkout: fetch-depth: 0)",
                     path.display()
@@ -66,7 +66,7 @@ impl Repository {
         let answer =
             run(&self.path, ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]).map_err(|_| {
                 GateError::control(
-                    "git_unknown_revision",
+                    GateCode::GitUnknownRevision,
                     format!("{option} `{revision}` names no commit in {}", self.path.display()),
                 )
             })?;
@@ -84,11 +84,11 @@ impl Repository {
         match bases[..] {
             [one] => one.parse(),
             [] => Err(GateError::control(
-                "git_no_merge_base",
+                GateCode::GitNoMergeBase,
                 format!("{base} and {head} have no common ancestor, so there is no baseline to compare with"),
             )),
             _ => Err(GateError::control(
-                "git_several_merge_bases",
+                GateCode::GitSeveralMergeBases,
                 format!("{base} and {head} have {} merge bases; rebase the candidate", bases.len()),
             )),
         }
@@ -156,13 +156,13 @@ where
     if !output.status.success() {
         let talk = String::from_utf8_lossy(&output.stderr);
         let why = talk.lines().next().unwrap_or("git said nothing").to_owned();
-        return Err(GateError::control("git_not_a_repository", format!("{}: {why}", directory.display())));
+        return Err(GateError::control(GateCode::GitNotARepository, format!("{}: {why}", directory.display())));
     }
     String::from_utf8(output.stdout).map_err(|_| {
-        GateError::control("git_not_utf8", format!("{}: git answered in another encoding", directory.display()))
+        GateError::control(GateCode::GitNotUtf8, format!("{}: git answered in another encoding", directory.display()))
     })
 }
 
 fn missing(error: std::io::Error) -> GateError {
-    GateError::infrastructure("git_missing", format!("cannot run git: {error}; install git or put it on the PATH"))
+    GateError::infrastructure(GateCode::GitMissing, format!("cannot run git: {error}; install git or put it on the PATH"))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use quorum_policies::Policy;
 
-use crate::{GateError, write_atomically};
+use crate::{GateCode, GateError, write_atomically};
 
 /// The folder that `init` makes.
 const FOLDER: &str = ".quorum";
@@ -30,7 +30,7 @@ pub fn init(root: &Path) -> Result<Vec<String>, GateError> {
     let paths: Vec<String> = files.iter().map(|(name, _)| format!("{FOLDER}/{name}")).collect();
     if let Some(taken) = paths.iter().find(|path| root.join(path).symlink_metadata().is_ok()) {
         return Err(GateError::control(
-            "init_exists",
+            GateCode::InitExists,
             format!("{taken} is there already; remove {FOLDER} or go on with what is in it"),
         ));
     }

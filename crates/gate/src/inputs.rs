@@ -9,7 +9,7 @@ use quorum_schemas::Timestamp;
 
 use crate::control::{ControlFiles, read_disk};
 use crate::documents::{Documents, admit};
-use crate::{GateError, keys, limits};
+use crate::{GateCode, GateError, keys, limits};
 
 /// A policy and its bytes.
 pub(crate) struct PolicyFile {
@@ -34,7 +34,7 @@ impl PolicyFile {
                     // A bare word that names no file was meant as a shipped policy.
                     if path.components().count() == 1 && path.extension().is_none() && !path.exists() {
                         return Err(Policy::shipped_text(named).map(|_| ()).map_err(refused).err().unwrap_or_else(
-                            || GateError::control("policy_unknown_name", format!("--policy {named}")),
+                            || GateError::control(GateCode::PolicyUnknownName, format!("--policy {named}")),
                         ));
                     }
                     control.read("--policy", path, limits::CONTROL_FILE)?
@@ -100,11 +100,11 @@ pub(crate) fn workers_document(path: &Path) -> Result<Vec<u8>, GateError> {
     let refused =
         |code, why: String| Err(GateError::worker(code, format!("result manifest {}: {why}", path.display())));
     if found.len() > limits::ENVELOPE {
-        return refused("result_too_large", format!("{} bytes, the limit is {}", found.len(), limits::ENVELOPE));
+        return refused(GateCode::ResultTooLarge, format!("{} bytes, the limit is {}", found.len(), limits::ENVELOPE));
     }
     // A pipe that nobody writes to would be waited for without end.
     if !found.is_file() && !found.is_dir() {
-        return refused("result_not_a_file", "it is not a regular file".to_owned());
+        return refused(GateCode::ResultNotAFile, "it is not a regular file".to_owned());
     }
     read_disk(path, limits::ENVELOPE)
 }
@@ -118,7 +118,7 @@ pub(crate) fn admitted(policy: &Policy, trust: &TrustRoot) -> Result<(), GateErr
         return Ok(());
     }
     Err(GateError::control(
-        "policy_not_admitted",
+        GateCode::PolicyNotAdmitted,
         format!(
             "the trust root (version {}) does not list the policy `{}` ({}); add it with `quorum trust`, or use a listed one",
             trust.version(),

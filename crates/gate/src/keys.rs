@@ -9,7 +9,7 @@ use quorum_schemas::{Digest, Timestamp};
 use zeroize::Zeroizing;
 
 use crate::control::{ControlFiles, read_disk};
-use crate::{GateError, clock, limits};
+use crate::{clock, GateCode, GateError, limits};
 
 /// Seconds that an ephemeral trust root is valid: its keys are gone when the run ends, so this bounds nothing but what
 /// `quorum trust show` prints.
@@ -52,7 +52,7 @@ pub(crate) fn trust_root(bytes: &[u8], at_least: Option<u64>, now: Timestamp) ->
     trust.check_current(now).map_err(refused)?;
     if let Some(least) = at_least.filter(|least| trust.version() < *least) {
         return Err(GateError::control(
-            "trust_version_too_old",
+            GateCode::TrustVersionTooOld,
             format!(
                 "--trust has version {}, --trust-min-version asks for {least}; fetch the current one",
                 trust.version()
@@ -82,13 +82,13 @@ pub(crate) fn signing_key(
     };
     let entry = trust.by_key(&key.public()).ok_or_else(|| {
         GateError::control(
-            "key_not_in_trust_root",
+            GateCode::KeyNotInTrustRoot,
             format!("{option} {}: the trust root has no entry with the key {}", path.display(), key.public().key_id()),
         )
     })?;
     if entry.role != role {
         return Err(GateError::control(
-            "wrong_role",
+            GateCode::WrongRole,
             format!("{option} {} is the key of {} `{}`, a {role} is needed", path.display(), entry.role, entry.id),
         ));
     }
@@ -108,7 +108,7 @@ pub(crate) fn unlisted_key(option: &'static str, path: &Path) -> Result<SigningK
 
 fn parse_key(option: &str, path: &Path, bytes: &[u8]) -> Result<SigningKey, GateError> {
     let text = std::str::from_utf8(bytes)
-        .map_err(|_| GateError::control("key_malformed", format!("{option} {} is not a PEM file", path.display())))?;
+        .map_err(|_| GateError::control(GateCode::KeyMalformed, format!("{option} {} is not a PEM file", path.display())))?;
     SigningKey::from_pkcs8_pem(text)
         .map_err(|error| GateError::control(error.code(), format!("{option} {}: {error}", path.display())))
 }
@@ -118,7 +118,7 @@ fn private(option: &str, path: &Path) -> Result<(), GateError> {
     let found = fs::metadata(path).map_err(|source| GateError::Read { path: path.to_owned(), source })?;
     if found.is_file() && found.permissions().mode() & 0o077 != 0 {
         return Err(GateError::control(
-            "key_permissions",
+            GateCode::KeyPermissions,
             format!("{option} {} can be read by others; run `chmod 600 {}`", path.display(), path.display()),
         ));
     }

@@ -5,6 +5,7 @@ mod audit;
 mod candidate;
 mod checks;
 mod clock;
+mod codes;
 mod control;
 mod decision;
 mod documents;
@@ -28,13 +29,17 @@ mod verify;
 
 pub use audit::{AuditOutcome, Audited, Difference, audit, audit_files};
 pub use candidate::{CandidateSource, GitSource};
+pub use codes::{GateCode, errors};
 pub use error::GateError;
 pub use exit_code::ExitCode;
 pub use init::{COMMAND as INIT_COMMAND, init};
 pub use manifest::{ManifestRequest, WorkerClaim, make_manifest};
 pub use out_dir::write_atomically;
 pub use record::Record;
-pub use report::{CheckLine, Format, ReportTarget, Subject as ReportSubject, check_lines};
+pub use report::{
+    Annotation, CheckLine, Format, Places as ReportPlaces, ReportTarget, Subject as ReportSubject, annotation_batches,
+    check_lines, workflow_commands,
+};
 pub use run::{GateOutcome, GateRequest, run};
 pub use scratch::remove_scratch;
 pub use steps::{DecideRequest, decide, derive_handoff};

@@ -17,7 +17,7 @@ use crate::inputs::{self, KeyEntry, PolicyFile};
 use crate::keys::Ephemeral;
 use crate::out_dir::OutDir;
 use crate::report::CheckLine;
-use crate::{CandidateSource, GateError, Record, WorkerClaim, clock, limits, manifest, ready};
+use crate::{CandidateSource, clock, GateCode, GateError, limits, manifest, ready, Record, WorkerClaim};
 
 /// What `quorum gate` is asked.
 #[derive(Debug, Clone)]
@@ -104,26 +104,26 @@ fn check_options(request: &GateRequest) -> Result<(), GateError> {
     let refuse = |code, message: &str| Err(GateError::control(code, message));
     if request.trust.is_none() {
         if !request.evidence.is_empty() {
-            return refuse("evidence_needs_trust", "--evidence without --trust: nothing says whose evidence counts");
+            return refuse(GateCode::EvidenceNeedsTrust, "--evidence without --trust: nothing says whose evidence counts");
         }
         if request.key.is_some() || request.decision_key.is_some() {
             return refuse(
-                "key_needs_trust",
+                GateCode::KeyNeedsTrust,
                 "--key and --decision-key without --trust: nothing says whose keys they are",
             );
         }
         if request.trust_min_version.is_some() {
-            return refuse("trust_version_needs_trust", "--trust-min-version without --trust");
+            return refuse(GateCode::TrustVersionNeedsTrust, "--trust-min-version without --trust");
         }
         if request.plan.is_none() {
-            return refuse("plan_missing", "give --plan FILE: what this machine checks (`quorum init` writes one)");
+            return refuse(GateCode::PlanMissing, "give --plan FILE: what this machine checks (`quorum init` writes one)");
         }
     }
     match (&request.trust, &request.plan, &request.key) {
         (Some(_), Some(_), None) => {
-            refuse("plan_needs_key", "--plan with --trust needs --key: whose evidence would it be?")
+            refuse(GateCode::PlanNeedsKey, "--plan with --trust needs --key: whose evidence would it be?")
         }
-        (Some(_), None, Some(_)) => refuse("plan_missing", "--key needs --plan: what this verifier checks"),
+        (Some(_), None, Some(_)) => refuse(GateCode::PlanMissing, "--key needs --plan: what this verifier checks"),
         _ => Ok(()),
     }
 }
@@ -215,7 +215,7 @@ impl Inputs {
                 (trust, self.key.take().map(|(key, _)| key), self.decision_key.take().map(|(key, _)| key))
             }
             (None, None) => {
-                return Err(GateError::control("plan_missing", "give --plan FILE: what this machine checks"));
+                return Err(GateError::control(GateCode::PlanMissing, "give --plan FILE: what this machine checks"));
             }
         };
         let mut evidence = std::mem::take(&mut self.evidence);

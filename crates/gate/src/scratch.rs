@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::TempDir;
 
-use crate::GateError;
+use crate::{GateCode, GateError};
 
 static MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -16,7 +16,7 @@ static MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// `no_scratch_space`.
 pub(crate) fn scratch() -> Result<TempDir, GateError> {
     tempfile::Builder::new().prefix("quorum-gate-").tempdir().map(remember).map_err(|error| {
-        GateError::infrastructure("no_scratch_space", format!("cannot make a temporary directory: {error}; set TMPDIR"))
+        GateError::infrastructure(GateCode::NoScratchSpace, format!("cannot make a temporary directory: {error}; set TMPDIR"))
     })
 }
 

@@ -11,7 +11,7 @@ use crate::candidate::Candidate;
 use crate::checks::{self, Plan, Setting};
 use crate::out_dir::OutDir;
 use crate::report::CheckLine;
-use crate::{CandidateSource, GateError, clock, inputs, record};
+use crate::{CandidateSource, clock, GateCode, GateError, inputs, record};
 
 /// What `quorum verify` is asked.
 #[derive(Debug, Clone)]
@@ -61,7 +61,7 @@ pub fn verify(request: &VerifyRequest) -> Result<VerifyOutcome, GateError> {
     let isolation: Isolation = request
         .isolation
         .parse()
-        .map_err(|error: quorum_sandbox::SandboxError| GateError::control("isolation_unknown", error))?;
+        .map_err(|error: quorum_sandbox::SandboxError| GateError::control(GateCode::IsolationUnknown, error))?;
     let out = OutDir::reserve(&request.out)?;
     let (candidate, mut control) = Candidate::open(&request.candidate)?;
     for pin in &request.pins {
@@ -78,7 +78,7 @@ pub fn verify(request: &VerifyRequest) -> Result<VerifyOutcome, GateError> {
             inputs::key(&mut control, "--key", request.key.as_ref(), Role::Verifier, trust, opened)?
         }
         (None, Some(_)) => {
-            return Err(GateError::control("key_needs_trust", "--key without --trust: whose key is it?"));
+            return Err(GateError::control(GateCode::KeyNeedsTrust, "--key without --trust: whose key is it?"));
         }
         (_, None) => None,
     };

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::Difference;
 use crate::control::read_disk;
 use crate::decision::Files;
-use crate::{GateError, limits};
+use crate::{GateCode, GateError, limits};
 
 /// Every file below `directory`, or the first thing that is no file of a record.
 ///
@@ -33,7 +33,7 @@ pub(super) fn read(directory: &Path) -> Result<Result<Files, Difference>, GateEr
             }
             if files.len() + ahead.len() > limits::RECORD_FILES {
                 return Err(GateError::control(
-                    "record_too_large",
+                    GateCode::RecordTooLarge,
                     format!("{} has more than {} files", directory.display(), limits::RECORD_FILES),
                 ));
             }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use crate::{GateError, limits};
+use crate::{GateCode, GateError, limits};
 
 /// Where a control file lives.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +39,7 @@ impl Places {
             let next = at.join(name);
             if self.candidate.as_ref().is_some_and(|root| next.starts_with(root)) {
                 return Err(GateError::control(
-                    "control_file_in_candidate",
+                    GateCode::ControlFileInCandidate,
                     format!(
                         "{option} {} leads into the candidate, which must not control its own verification; move it out",
                         path.display()
@@ -49,7 +49,7 @@ impl Places {
             if let Ok(target) = fs::read_link(&next) {
                 links += 1;
                 if links > limits::LINKS {
-                    return Err(GateError::control("too_many_links", format!("{option} {}", path.display())));
+                    return Err(GateError::control(GateCode::TooManyLinks, format!("{option} {}", path.display())));
                 }
                 if target.is_absolute() {
                     at = PathBuf::from("/");

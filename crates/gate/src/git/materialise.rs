@@ -9,7 +9,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use super::objects::{Kind, ObjectId, Objects, tree_of};
-use crate::{GateError, limits};
+use crate::{GateCode, GateError, limits};
 
 /// One entry of a tree object.
 struct Entry {
@@ -50,7 +50,7 @@ pub(crate) fn materialise(objects: &mut Objects, commit: &ObjectId, target: &Pat
 /// `control_file_not_in_ref` when there is none, or a link or a directory in its place.
 pub(crate) fn file_at(objects: &mut Objects, commit: &ObjectId, path: &Path, limit: u64) -> Result<Vec<u8>, GateError> {
     let absent = |what: &str| {
-        GateError::control("control_file_not_in_ref", format!("{} in the control ref {commit}: {what}", path.display()))
+        GateError::control(GateCode::ControlFileNotInRef, format!("{} in the control ref {commit}: {what}", path.display()))
     };
     let mut tree = tree_of(objects, commit)?;
     let mut names = path.iter().peekable();
@@ -127,13 +127,13 @@ impl Writer<'_> {
 }
 
 fn too_large(why: String) -> GateError {
-    GateError::control("git_tree_too_large", format!("the tree cannot be verified here: {why}"))
+    GateError::control(GateCode::GitTreeTooLarge, format!("the tree cannot be verified here: {why}"))
 }
 
 /// The entries of one tree object, each name checked: it must not reach another directory or another repository.
 fn entries(objects: &mut Objects, tree: &ObjectId) -> Result<Vec<Entry>, GateError> {
     let content = objects.read(tree, Kind::Tree, limits::TREE_OBJECT)?;
-    let corrupt = |what: String| GateError::control("git_object_corrupt", format!("the tree {tree}: {what}"));
+    let corrupt = |what: String| GateError::control(GateCode::GitObjectCorrupt, format!("the tree {tree}: {what}"));
     let mut entries = Vec::new();
     let mut names = HashSet::new();
     let mut rest = &content[..];

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use quorum_schemas::Sha256;
 use sha1_checked::{Digest as _, Sha1};
 
-use crate::{GateError, limits};
+use crate::{GateCode, GateError, limits};
 
 /// The id of a git object, lower-case hex: 40 digits (SHA-1) or 64 (SHA-256).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,7 +46,7 @@ impl FromStr for ObjectId {
             return Ok(Self(text.to_owned()));
         }
         Err(GateError::control(
-            "git_object_id",
+            GateCode::GitObjectId,
             format!("`{text}` is not a full commit id (40 or 64 lower-case hex digits); `git rev-parse REF` prints it"),
         ))
     }
@@ -111,7 +111,7 @@ impl Objects {
         let size = self.header(id, kind)?;
         if size > limit {
             return Err(GateError::control(
-                "git_object_too_large",
+                GateCode::GitObjectTooLarge,
                 format!("the {} {id} has {size} bytes, the limit is {limit}", kind.as_str()),
             ));
         }
@@ -126,7 +126,7 @@ impl Objects {
             }
             hasher.update(&buffer[..got]);
             sink.write_all(&buffer[..got])
-                .map_err(|error| GateError::infrastructure("git_copy_failed", format!("cannot copy {id}: {error}")))?;
+                .map_err(|error| GateError::infrastructure(GateCode::GitCopyFailed, format!("cannot copy {id}: {error}")))?;
             left -= got as u64;
         }
         let mut newline = [0];
@@ -142,12 +142,12 @@ impl Objects {
         match words[..] {
             [found, what, size] if found == id.as_str() && what == kind.as_str() => size
                 .parse()
-                .map_err(|_| GateError::infrastructure("git_failed", format!("git cat-file answered `{line}`"))),
+                .map_err(|_| GateError::infrastructure(GateCode::GitFailed, format!("git cat-file answered `{line}`"))),
             [_, "missing"] => {
-                Err(GateError::control("git_object_missing", format!("the repository has no {} {id}", kind.as_str())))
+                Err(GateError::control(GateCode::GitObjectMissing, format!("the repository has no {} {id}", kind.as_str())))
             }
             _ => Err(GateError::control(
-                "git_object_kind",
+                GateCode::GitObjectKind,
                 format!("{id} should be a {}; git cat-file says `{}`", kind.as_str(), line.trim_end()),
             )),
         }
@@ -163,7 +163,7 @@ impl Drop for Objects {
 }
 
 fn stopped(error: io::Error) -> GateError {
-    GateError::infrastructure("git_failed", format!("git cat-file stopped answering: {error}"))
+    GateError::infrastructure(GateCode::GitFailed, format!("git cat-file stopped answering: {error}"))
 }
 
 /// SHA-1 with collision detection, or SHA-256, over `<kind> <size>\0<content>`.
@@ -192,7 +192,7 @@ impl Hasher {
                 let result = hasher.try_finalize();
                 if result.has_collision() {
                     return Err(GateError::control(
-                        "git_object_corrupt",
+                        GateCode::GitObjectCorrupt,
                         format!("the content of {id} is one half of a SHA-1 collision"),
                     ));
                 }
@@ -203,7 +203,7 @@ impl Hasher {
         if found == *id {
             return Ok(());
         }
-        Err(GateError::control("git_object_corrupt", format!("the object {id} has the content of {found}")))
+        Err(GateError::control(GateCode::GitObjectCorrupt, format!("the object {id} has the content of {found}")))
     }
 }
 
@@ -213,6 +213,6 @@ pub(super) fn tree_of(objects: &mut Objects, commit: &ObjectId) -> Result<Object
     let line = content.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = String::from_utf8_lossy(line);
     line.strip_prefix("tree ")
-        .ok_or_else(|| GateError::control("git_object_corrupt", format!("the commit {commit} names no tree")))?
+        .ok_or_else(|| GateError::control(GateCode::GitObjectCorrupt, format!("the commit {commit} names no tree")))?
         .parse()
 }
