@@ -2,7 +2,7 @@
 
 use quorum_schemas::{Digest, Timestamp, Value};
 
-use crate::{AttestError, Entry, Envelope, PAYLOAD_TYPE, PredicateType, Statement, TrustRoot, pae};
+use crate::{AttestError, Entry, Envelope, PAYLOAD_TYPE, PredicateType, Statement, TrustRoot};
 
 /// A statement whose signature, type, role and time were checked. Only [`authenticate`] builds one.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +73,7 @@ pub fn authenticate(
     if !expected.allowed_roles().contains(&signer.role) {
         return Err(AttestError::WrongRole { role: signer.role, id: signer.id.clone(), predicate_type: expected });
     }
-    signer.public_key.verify(&pae(envelope.payload_type(), envelope.payload()), envelope.signature())?;
+    envelope.verify(&signer.public_key)?;
     signer.check_valid(received_at)?;
     Ok(Authentic { envelope: envelope.digest(), statement, signer: signer.clone(), received_at })
 }

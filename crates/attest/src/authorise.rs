@@ -3,7 +3,8 @@
 use quorum_schemas::{SchemaName, Timestamp, Value, validate};
 
 use crate::{
-    AttestError, Entry, Envelope, PAYLOAD_TYPE, PredicateType, SigningKey, Statement, TrustRoot, authenticate, sign, signer_uri,
+    AttestError, Entry, Envelope, PAYLOAD_TYPE, PredicateType, SigningKey, Statement, TrustRoot, authenticate, sign,
+    signer_uri,
 };
 
 /// Signs the bytes of a statement as they are, after checking what its readers will check: the trust root is current,

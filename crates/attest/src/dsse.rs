@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use quorum_schemas::limits::Limits;
 use quorum_schemas::{Digest, Object, Value, c1, parse_with};
 
-use crate::{AttestError, KeyId, SigningKey, limits};
+use crate::{AttestError, KeyId, PublicKey, SigningKey, limits};
 
 /// Payload type of every statement.
 pub const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
@@ -79,8 +79,12 @@ impl Envelope {
         &self.parts.payload
     }
 
-    pub(crate) fn signature(&self) -> &[u8; 64] {
-        &self.parts.signatures[0].signature
+    /// Whether `key` made the signature. Role, type and time of a signer are [`crate::authenticate`]'s.
+    ///
+    /// # Errors
+    /// [`AttestError::BadSignature`].
+    pub fn verify(&self, key: &PublicKey) -> Result<(), AttestError> {
+        key.verify(&pae(self.payload_type(), self.payload()), &self.parts.signatures[0].signature)
     }
 }
 

@@ -29,6 +29,10 @@ pub const ATTRIBUTE_BYTES: usize = 256;
 /// Largest version of a trust root: the largest integer that every JSON reader holds exactly.
 pub const TRUST_VERSION: u64 = (1 << 53) - 1;
 
+/// Versions of a trust root that are followed at once: years of weekly versions; who is further behind starts anew from
+/// a pin or follows in steps.
+pub const TRUST_STEPS: u64 = 256;
+
 /// The payload of a trust root: 4096 entries of a kilobyte each.
 pub const TRUST_PAYLOAD: Limits = Limits { bytes: 4 << 20, depth: 8 };
 
@@ -40,6 +44,16 @@ pub const SUBJECTS: usize = 16;
 
 /// Bytes of a subject's name: a repository, a path or a handoff id.
 pub const SUBJECT_NAME_BYTES: usize = 4096;
+
+/// Signatures of one foreign envelope: as many as the largest set of maintainers that sign one release.
+pub const FOREIGN_SIGNATURES: usize = 64;
+
+/// Keys that one foreign envelope is held against. Every signature is tried with every key that has not signed yet, so
+/// the two bounds together keep one envelope below 4096 verifications, a quarter of a second.
+pub const FOREIGN_KEYS: usize = 64;
+
+/// Subjects of one foreign statement: a release with an artifact for every platform.
+pub const FOREIGN_SUBJECTS: usize = 1024;
 
 /// A key file in PEM: an Ed25519 key needs 120 bytes; the rest is room for headers that tools write around it.
 pub const KEY_FILE_BYTES: usize = 16 * 1024;
