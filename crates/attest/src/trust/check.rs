@@ -23,18 +23,29 @@ impl Payload {
             let root_keys = self.root_keys.len();
             return Err(AttestError::ThresholdInvalid { threshold: self.threshold, root_keys });
         }
-        let mut ids = BTreeSet::new();
         for (index, entry) in self.entries.iter().enumerate() {
             check_entry(entry, &format!("/entries/{index}"))?;
-            if !ids.insert((entry.role, &entry.id)) {
-                return Err(AttestError::DuplicateId { role: entry.role, id: entry.id.clone() });
-            }
         }
+        self.check_ids()?;
         let mut policies = BTreeSet::new();
         match self.policies.iter().find(|digest| !policies.insert(**digest)) {
             Some(digest) => Err(AttestError::DuplicatePolicy { digest: digest.to_string() }),
             None => Ok(()),
         }
+    }
+
+    /// At any time an id of a role has one key. Keys that followed each other stay: what the earlier ones signed is still
+    /// judged by them.
+    fn check_ids(&self) -> Result<(), AttestError> {
+        let mut in_force: Vec<_> = self.entries.iter().filter(|entry| entry.valid_from < entry.ends_at()).collect();
+        in_force.sort_by(|a, b| (a.role, &a.id, a.valid_from).cmp(&(b.role, &b.id, b.valid_from)));
+        for pair in in_force.windows(2) {
+            let [first, second] = pair else { continue };
+            if (first.role, &first.id) == (second.role, &second.id) && second.valid_from < first.ends_at() {
+                return Err(AttestError::DuplicateId { role: first.role, id: first.id.clone() });
+            }
+        }
+        Ok(())
     }
 
     /// Each public key once, over root keys and entries of every role: compared as bytes, not as ids.

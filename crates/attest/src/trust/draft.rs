@@ -4,9 +4,9 @@ use quorum_schemas::{Digest, Timestamp};
 
 use super::entry::Entry;
 use super::payload::Payload;
+use super::proposal::TrustProposal;
 use super::root::TrustRoot;
-use crate::dsse::{self, Signed};
-use crate::{AttestError, PublicKey, Role, SigningKey, TRUST_PAYLOAD_TYPE, limits, pae};
+use crate::{AttestError, KeyId, PublicKey, Role, SigningKey};
 
 /// How far a revocation reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,34 +59,52 @@ impl TrustDraft {
         })
     }
 
-    /// Revokes a key. A revocation that stands may only move earlier.
+    /// Revokes a key: the one named by `key`, else the newest of this id. A revocation that stands may only move earlier.
     ///
     /// # Errors
     /// [`AttestError::EntryUnknown`], [`AttestError::RevocationWeakened`], [`AttestError::TimesInconsistent`].
-    pub fn revoke(&mut self, role: Role, id: &str, revocation: Revocation) -> Result<(), AttestError> {
+    pub fn revoke(
+        &mut self,
+        (role, id): (Role, &str),
+        key: Option<KeyId>,
+        revocation: Revocation,
+    ) -> Result<(), AttestError> {
+        self.edit(|payload| revoke(find(payload, role, id, key)?, revocation))
+    }
+
+    /// Lays a key down in good order: what was received before `at` stays. The key named by `key`, else the newest.
+    ///
+    /// # Errors
+    /// [`AttestError::EntryUnknown`].
+    pub fn retire(&mut self, (role, id): (Role, &str), key: Option<KeyId>, at: Timestamp) -> Result<(), AttestError> {
         self.edit(|payload| {
-            let entry = find(payload, role, id)?;
-            let weaker =
-                |old: Option<Timestamp>, new: Option<Timestamp>| old.is_some_and(|old| new.is_none_or(|new| new > old));
-            if let Some(revoked_at) = entry.revoked_at
-                && (weaker(Some(revoked_at), Some(revocation.at))
-                    || weaker(entry.compromised_since, revocation.compromised_since))
-            {
-                return Err(AttestError::RevocationWeakened { role, id: id.to_owned(), revoked_at });
-            }
-            entry.revoked_at = Some(revocation.at);
-            entry.compromised_since = revocation.compromised_since;
+            find(payload, role, id, key)?.retired_at = Some(at);
             Ok(())
         })
     }
 
-    /// Lays a key down in good order: what was received before `at` stays.
+    /// Rotates the key of an entry: the newest key of this id is retired at `at`, or revoked with `revocation`, and
+    /// `key` takes its place from then until `valid_until`, with the same attributes.
     ///
     /// # Errors
-    /// [`AttestError::EntryUnknown`].
-    pub fn retire(&mut self, role: Role, id: &str, at: Timestamp) -> Result<(), AttestError> {
+    /// [`AttestError::EntryUnknown`], [`AttestError::DuplicatePublicKey`], [`AttestError::RevocationWeakened`],
+    /// [`AttestError::TimesInconsistent`], [`AttestError::TooMany`].
+    pub fn replace_key(
+        &mut self,
+        (role, id): (Role, &str),
+        key: PublicKey,
+        (at, valid_until): (Timestamp, Timestamp),
+        revocation: Option<Revocation>,
+    ) -> Result<(), AttestError> {
         self.edit(|payload| {
-            find(payload, role, id)?.retired_at = Some(at);
+            let old = find(payload, role, id, None)?;
+            match revocation {
+                Some(revocation) => revoke(old, revocation)?,
+                None => old.retired_at = Some(old.retired_at.map_or(at, |retired| retired.min(at))),
+            }
+            let mut entry = Entry::new(role, id, key, at, valid_until);
+            entry.attributes.clone_from(&old.attributes);
+            payload.entries.push(entry);
             Ok(())
         })
     }
@@ -141,39 +159,26 @@ impl TrustDraft {
     /// readers will read it, so that nothing is written that they would refuse.
     ///
     /// # Errors
-    /// Those of [`TrustRoot::load`]; for a draft made from a root also those of [`TrustRoot::accept_successor`];
-    /// [`AttestError::UnknownSigner`] for a key that is no root key of either version.
+    /// Those of [`TrustDraft::propose`] and [`TrustProposal::finish`]: above all [`AttestError::ThresholdNotMet`].
     pub fn sign(&self, keys: &[&SigningKey]) -> Result<Vec<u8>, AttestError> {
-        let mut payload = self.payload.clone();
-        payload.sort();
-        let payload_bytes = payload.to_bytes()?;
-        let message = pae(TRUST_PAYLOAD_TYPE, &payload_bytes);
-        let previous = self.previous.as_ref().map(TrustRoot::root_keys).unwrap_or_default();
-        let mut signatures = Vec::new();
-        for key in keys {
-            let public = key.public();
-            let key_id = public.key_id();
-            if !payload.root_keys.contains(&public) && !previous.contains(&public) {
-                return Err(AttestError::UnknownSigner { key_id });
-            }
-            signatures.push(Signed { key_id, signature: key.sign_bytes(&message) });
-        }
-        signatures.sort_by_key(|signed| signed.key_id);
-        signatures.dedup_by_key(|signed| signed.key_id);
-        if signatures.is_empty() {
-            let needed = payload.threshold;
+        let needed = self.payload.threshold;
+        if keys.is_empty() {
             return Err(AttestError::ThresholdNotMet { whose: "this", needed, found: 0 });
         }
-        if signatures.len() > limits::TRUST_SIGNATURES {
-            let (found, limit) = (signatures.len(), limits::TRUST_SIGNATURES);
-            return Err(AttestError::TooMany { what: "signatures of a trust root", found, limit });
-        }
-        let bytes = dsse::write(TRUST_PAYLOAD_TYPE, &payload_bytes, &signatures);
-        match &self.previous {
-            Some(previous) => previous.accept_successor(&bytes)?,
-            None => TrustRoot::load(&bytes)?,
-        };
-        Ok(bytes)
+        Ok(self.propose(keys)?.finish()?.bytes().to_vec())
+    }
+
+    /// Signs with some of the keys that must; the other holders add theirs to the proposal.
+    ///
+    /// # Errors
+    /// The checks of the content; [`AttestError::VersionNotSuccessor`]; [`AttestError::UnknownSigner`] for a key that is
+    /// no root key of either version.
+    pub fn propose(&self, keys: &[&SigningKey]) -> Result<TrustProposal, AttestError> {
+        let mut payload = self.payload.clone();
+        payload.sort();
+        let mut proposal = TrustProposal::new(payload, self.previous.clone())?;
+        keys.iter().try_for_each(|key| proposal.sign(key))?;
+        Ok(proposal)
     }
 
     /// Applies a change to a copy, and keeps it only if the result is a possible trust root.
@@ -186,18 +191,33 @@ impl TrustDraft {
     }
 }
 
-fn find<'a>(payload: &'a mut Payload, role: Role, id: &str) -> Result<&'a mut Entry, AttestError> {
+fn revoke(entry: &mut Entry, revocation: Revocation) -> Result<(), AttestError> {
+    let weaker =
+        |old: Option<Timestamp>, new: Option<Timestamp>| old.is_some_and(|old| new.is_none_or(|new| new > old));
+    if let Some(revoked_at) = entry.revoked_at
+        && (weaker(Some(revoked_at), Some(revocation.at))
+            || weaker(entry.compromised_since, revocation.compromised_since))
+    {
+        return Err(AttestError::RevocationWeakened { role: entry.role, id: entry.id.clone(), revoked_at });
+    }
+    entry.revoked_at = Some(revocation.at);
+    entry.compromised_since = revocation.compromised_since;
+    Ok(())
+}
+
+/// The entry of this id that has this key, else its newest.
+fn find<'a>(payload: &'a mut Payload, role: Role, id: &str, key: Option<KeyId>) -> Result<&'a mut Entry, AttestError> {
     let nearest = payload
         .entries
         .iter()
         .filter(|entry| entry.role == role)
         .map(|entry| (strsim::damerau_levenshtein(&entry.id, id), entry.id.clone()))
         .min()
-        .filter(|(distance, _)| *distance <= 3)
+        .filter(|(distance, _)| (1..=3).contains(distance))
         .map(|(_, id)| id);
-    payload
-        .entries
-        .iter_mut()
-        .find(|entry| entry.role == role && entry.id == id)
+    let named = payload.entries.iter_mut().filter(|entry| entry.role == role && entry.id == id);
+    named
+        .filter(|entry| key.is_none_or(|key| entry.public_key.key_id() == key))
+        .max_by_key(|entry| entry.valid_from)
         .ok_or_else(|| AttestError::EntryUnknown { role, id: id.to_owned(), nearest })
 }

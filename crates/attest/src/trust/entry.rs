@@ -11,7 +11,7 @@ use crate::{AttestError, PublicKey, Role};
 pub struct Entry {
     /// What the key is for.
     pub role: Role,
-    /// Its name, unique within the role.
+    /// Its name; at any time it has one key within the role.
     pub id: String,
     /// The key.
     pub public_key: PublicKey,
@@ -57,6 +57,12 @@ impl Entry {
     pub fn with_attribute(mut self, axis: impl Into<String>, value: impl Into<String>) -> Self {
         self.attributes.insert(axis.into(), value.into());
         self
+    }
+
+    /// The first instant after the key was in force: the earliest of `valid_until`, `retired_at` and `revoked_at`.
+    #[must_use]
+    pub fn ends_at(&self) -> Timestamp {
+        [self.retired_at, self.revoked_at].into_iter().flatten().fold(self.valid_until, Timestamp::min)
     }
 
     /// Whether something received at `received_at` counts: valid_from <= t < valid_until, t < retired_at,

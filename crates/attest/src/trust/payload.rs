@@ -23,7 +23,8 @@ pub(super) struct Payload {
 impl Payload {
     pub(super) fn sort(&mut self) {
         self.root_keys.sort_unstable();
-        self.entries.sort_by(|left, right| (left.role, &left.id).cmp(&(right.role, &right.id)));
+        let place = |entry: &Entry| (entry.role, entry.id.clone(), entry.valid_from, entry.public_key);
+        self.entries.sort_by_cached_key(place);
         self.policies.sort_unstable();
     }
 
@@ -37,8 +38,8 @@ impl Payload {
         let mut sorted = payload.clone();
         sorted.sort();
         if c1(&sorted.to_value()) != bytes {
-            let reason = "not in our own form: canonical bytes, times in UTC, root keys, entries (by role and id) and \
-                          policies sorted";
+            let reason = "not in our own form: canonical bytes, times in UTC, root keys, entries (by role, id and \
+                          valid_from) and policies sorted";
             return Err(AttestError::malformed(WHAT, reason));
         }
         Ok(payload)

@@ -10,7 +10,7 @@ use crate::dsse::{self, Parts};
 use crate::{AttestError, KeyId, PublicKey, Role, TRUST_PAYLOAD_TYPE, limits, pae};
 
 /// A trust root whose form and signatures were checked. Whether it is the right one is the holder's business: daemons
-/// pin the digest of version 1 and follow [`TrustRoot::accept_successor`]; the gate takes a least version.
+/// hold it against a [`crate::TrustHistory`]; the gate takes a least version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustRoot {
     bytes: Vec<u8>,
@@ -18,7 +18,6 @@ pub struct TrustRoot {
     parts: Parts,
     pub(super) payload: Payload,
     keys: BTreeMap<KeyId, usize>,
-    ids: BTreeMap<(Role, String), usize>,
 }
 
 impl TrustRoot {
@@ -38,8 +37,7 @@ impl TrustRoot {
         let payload = Payload::parse(&parts.payload)?;
         check_threshold("this", &parts, &payload)?;
         let keys = payload.entries.iter().enumerate().map(|(n, entry)| (entry.public_key.key_id(), n)).collect();
-        let ids = payload.entries.iter().enumerate().map(|(n, entry)| ((entry.role, entry.id.clone()), n)).collect();
-        Ok(Self { bytes: bytes.to_vec(), digest: Digest::of(bytes), parts, payload, keys, ids })
+        Ok(Self { bytes: bytes.to_vec(), digest: Digest::of(bytes), parts, payload, keys })
     }
 
     /// Whether this root may be used at `now`: issued_at <= now < expires_at.
@@ -78,6 +76,12 @@ impl TrustRoot {
         }
     }
 
+    /// Whether both say the same under the same version; they may have been signed by other root keys.
+    #[must_use]
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        self.parts.payload == other.parts.payload
+    }
+
     /// The entry that has this key.
     #[must_use]
     pub fn by_key(&self, key: &PublicKey) -> Option<&Entry> {
@@ -90,10 +94,26 @@ impl TrustRoot {
         self.keys.get(key_id).map(|index| &self.payload.entries[*index])
     }
 
-    /// The entry of this role and id.
+    /// The entry of this role and id; where a key was replaced, the newest one.
     #[must_use]
     pub fn by_id(&self, role: Role, id: &str) -> Option<&Entry> {
-        self.ids.get(&(role, id.to_owned())).map(|index| &self.payload.entries[*index])
+        self.all_by_id(role, id).last()
+    }
+
+    /// Every key that this id ever had in this role, the oldest first.
+    #[must_use]
+    pub fn all_by_id(&self, role: Role, id: &str) -> &[Entry] {
+        // `Payload::sort` ordered them.
+        let entries = &self.payload.entries;
+        let from = entries.partition_point(|entry| (entry.role, entry.id.as_str()) < (role, id));
+        let until = entries.partition_point(|entry| (entry.role, entry.id.as_str()) <= (role, id));
+        &entries[from..until]
+    }
+
+    /// The key that this id has in this role at `at`; there is never more than one.
+    #[must_use]
+    pub fn by_id_at(&self, role: Role, id: &str, at: Timestamp) -> Option<&Entry> {
+        self.all_by_id(role, id).iter().find(|entry| entry.check_valid(at).is_ok())
     }
 
     /// Whether a policy file with this SHA-256 may be used.
@@ -132,7 +152,7 @@ impl TrustRoot {
         &self.payload.root_keys
     }
 
-    /// The entries, sorted by role and id.
+    /// The entries, sorted by role, id and the begin of their validity.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.payload.entries
@@ -165,6 +185,15 @@ impl TrustRoot {
 /// Counts the distinct public keys of `authority` that signed `parts`. One bad signature under the name of a root key
 /// refuses the whole file: somebody tampered with it.
 pub(super) fn check_threshold(whose: &'static str, parts: &Parts, authority: &Payload) -> Result<(), AttestError> {
+    let found = count_signatures(parts, authority)?;
+    if found < authority.threshold {
+        return Err(AttestError::ThresholdNotMet { whose, needed: authority.threshold, found });
+    }
+    Ok(())
+}
+
+/// How many distinct root keys of `authority` signed `parts`.
+pub(super) fn count_signatures(parts: &Parts, authority: &Payload) -> Result<u64, AttestError> {
     let message = pae(&parts.payload_type, &parts.payload);
     let mut found = 0;
     // `check_keys` made the root keys distinct as bytes, so each is counted once.
@@ -175,8 +204,5 @@ pub(super) fn check_threshold(whose: &'static str, parts: &Parts, authority: &Pa
             found += 1;
         }
     }
-    if found < authority.threshold {
-        return Err(AttestError::ThresholdNotMet { whose, needed: authority.threshold, found });
-    }
-    Ok(())
+    Ok(found)
 }

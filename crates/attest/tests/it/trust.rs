@@ -214,7 +214,7 @@ fn a_public_key_twice_is_refused() {
 }
 
 #[test]
-fn an_id_names_one_entry_of_a_role() {
+fn an_id_of_a_role_names_one_entry_at_a_time() {
     let mut draft = draft();
     draft.add(entry(Role::Verifier, "v", 20)).unwrap();
     assert_eq!(draft.add(entry(Role::Verifier, "v", 21)).unwrap_err().code(), "duplicate_id");

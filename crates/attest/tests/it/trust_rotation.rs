@@ -97,7 +97,7 @@ fn revocation_only_gets_stricter() {
     let at = |seconds: i64, since: Option<i64>| Revocation { at: time(seconds), compromised_since: since.map(time) };
     let mut draft = next(&first);
     let revoke = |draft: &mut TrustDraft, revocation| {
-        draft.revoke(Role::Verifier, "verifier-1", revocation).map_or_else(|error| error.code(), |()| "revoked")
+        draft.revoke((Role::Verifier, "verifier-1"), None, revocation).map_or_else(|error| error.code(), |()| "revoked")
     };
     let cases = [
         ("first", at(100, Some(50)), "revoked"),
@@ -120,7 +120,7 @@ fn revocation_only_gets_stricter() {
 fn retiring_is_not_revoking() {
     let first = trust();
     let mut draft = next(&first);
-    draft.retire(Role::Worker, "worker-1", time(5 * DAY)).unwrap();
+    draft.retire((Role::Worker, "worker-1"), None, time(5 * DAY)).unwrap();
     let second = first.accept_successor(&sign_draft(&draft, &[1]).unwrap()).unwrap();
     let worker = second.by_id(Role::Worker, "worker-1").unwrap();
     assert_eq!((worker.retired_at, worker.revoked_at), (Some(time(5 * DAY)), None));
@@ -132,12 +132,12 @@ fn retiring_is_not_revoking() {
 fn an_unknown_entry_is_named_with_the_nearest() {
     let mut draft = next(&trust());
     let revocation = Revocation { at: time(1), compromised_since: None };
-    let error = draft.revoke(Role::Verifier, "verifer-1", revocation).unwrap_err();
+    let error = draft.revoke((Role::Verifier, "verifer-1"), None, revocation).unwrap_err();
     assert_eq!(
         error.to_string(),
         "entry_unknown: the trust root has no verifier `verifer-1`; did you mean `verifier-1`?"
     );
-    let error = draft.retire(Role::Gate, "nobody at all", time(1)).unwrap_err();
+    let error = draft.retire((Role::Gate, "nobody at all"), None, time(1)).unwrap_err();
     assert_eq!(error.to_string(), "entry_unknown: the trust root has no gate `nobody at all`");
 }
 

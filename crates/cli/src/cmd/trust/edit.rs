@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::arguments::{Attribute, policy_digest};
 use super::{AddArgs, EditArgs, InitArgs, PolicyArgs, RetireArgs, RevokeArgs, RotateArgs};
+use crate::codes::CliCode;
 use crate::error::CliError;
 use crate::keyfile;
 use crate::ui::Ui;
@@ -20,7 +21,7 @@ pub(super) fn init(args: &InitArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
     let _lock = lock(&args.file)?;
     if args.file.exists() {
         let message = format!("{} exists; `quorum trust add` writes its next version", args.file.display());
-        return Err(CliError::control("trust_root_exists", message));
+        return Err(CliError::control(CliCode::TrustRootExists, message));
     }
     let now = keyfile::now()?;
     let signers = private_keys(&args.root_keys)?;
@@ -65,14 +66,14 @@ pub(super) fn revoke(args: &RevokeArgs, ui: &mut Ui) -> Result<ExitCode, CliErro
     edit(&args.edit, ui, |draft, now, _| {
         let at = args.entry.at.map_or(now, |point| point.resolve(now));
         let compromised_since = args.compromised_since.map(|point| point.resolve(now));
-        draft.revoke(args.entry.role, &args.entry.id, Revocation { at, compromised_since })
+        draft.revoke((args.entry.role, &args.entry.id), None, Revocation { at, compromised_since })
     })
 }
 
 pub(super) fn retire(args: &RetireArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
     edit(&args.edit, ui, |draft, now, _| {
         let at = args.entry.at.map_or(now, |point| point.resolve(now));
-        draft.retire(args.entry.role, &args.entry.id, at)
+        draft.retire((args.entry.role, &args.entry.id), None, at)
     })
 }
 
@@ -86,7 +87,7 @@ pub(super) fn withdraw_policies(args: &PolicyArgs, ui: &mut Ui) -> Result<ExitCo
     let root = keyfile::trust(&args.edit.file)?;
     if let Some(unknown) = policies.iter().find(|policy| !root.admits_policy(policy)) {
         let message = format!("{} does not admit {unknown}; nothing is withdrawn", args.edit.file.display());
-        return Err(CliError::control("policy_not_admitted", message));
+        return Err(CliError::control(CliCode::PolicyNotAdmitted, message));
     }
     edit(&args.edit, ui, |draft, _, _| {
         for policy in &policies {
@@ -116,7 +117,7 @@ fn edit(
         Some(point) => point.resolve(now),
         None if now >= present.expires_at() => {
             let message = format!("{} expired at {}; give --expires", args.file.display(), present.expires_at());
-            return Err(CliError::control("trust_root_expired", message));
+            return Err(CliError::control(CliCode::TrustRootExpired, message));
         }
         None => present.expires_at(),
     };
