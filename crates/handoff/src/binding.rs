@@ -1,10 +1,10 @@
 //! What a verifier may know of a manifest. The type has no room for status, self-report, metrics, resources or logs,
 //! so that none of them can reach a check or a decision.
 
-use quorum_schemas::{Digest, Object, Value};
+use quorum_schemas::{C1Digest, Digest, Object, Value};
 
 use crate::error::shown;
-use crate::work_unit::{number, text, texts};
+use crate::read::{number, object, text, texts};
 use crate::{CandidateReference, Document, Handoff, HandoffError, Manifest};
 
 /// One artifact that the manifest names.
@@ -20,12 +20,12 @@ pub struct BoundArtifact {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManifestBinding {
     id: String,
-    digest: Digest,
+    digest: C1Digest,
     attempt: u64,
     worker_id: String,
     work_unit_id: String,
     work_unit_version: u64,
-    work_unit_digest: Digest,
+    work_unit_digest: C1Digest,
     source_revision: String,
     requested_validators: Vec<String>,
     artifacts: Vec<BoundArtifact>,
@@ -99,28 +99,12 @@ impl ManifestBinding {
         ])
     }
 
-    /// Reads the document back.
+    /// Reads the document back; no schema is compiled for it.
     ///
     /// # Errors
-    /// [`HandoffError::CandidateReference`] or [`HandoffError::Binding`]-free shape refusals: any member missing, of
-    /// another kind, or unknown.
+    /// [`HandoffError::Reference`] for its reference, [`HandoffError::Schema`] for any member missing, of another kind, or
+    /// unknown.
     pub fn parse(value: &Value) -> Result<Self, HandoffError> {
-        Self::read(value, CandidateReference::parse)
-    }
-
-    /// Takes back what [`ManifestBinding::parse`] admitted, or what was made here, in the process that handed it over; no
-    /// schema is compiled for it. Never for a document from outside.
-    ///
-    /// # Errors
-    /// As [`ManifestBinding::parse`].
-    pub fn reread(value: &Value) -> Result<Self, HandoffError> {
-        Self::read(value, CandidateReference::reread)
-    }
-
-    fn read(
-        value: &Value,
-        reference: impl Fn(&Value) -> Result<CandidateReference, HandoffError>,
-    ) -> Result<Self, HandoffError> {
         let malformed = |pointer: &str| HandoffError::Schema {
             document: Document::ManifestBinding,
             violations: vec![quorum_schemas::SchemaViolation {
@@ -132,7 +116,7 @@ impl ManifestBinding {
             "" => Err(malformed(&format!("/{name}"))),
             found => Ok(found.to_owned()),
         };
-        let digest = |name: &str| -> Result<Digest, HandoffError> {
+        let digest = |name: &str| -> Result<C1Digest, HandoffError> {
             text(value, &[name]).parse().map_err(|_| malformed(&format!("/{name}")))
         };
         let count = |name: &str| number(value, &[name]).ok_or_else(|| malformed(&format!("/{name}")));
@@ -146,7 +130,7 @@ impl ManifestBinding {
             .collect::<Result<Vec<_>, HandoffError>>()?;
         let candidate_id = text(value, &["candidate", "artifact_id"]);
         let candidate = artifacts.iter().position(|artifact| artifact.id == candidate_id);
-        let reference = value.at(&["candidate", "reference"]).map(reference).transpose()?;
+        let reference = value.at(&["candidate", "reference"]).map(CandidateReference::parse).transpose()?;
         let binding = Self {
             id: word("result_manifest_id")?,
             digest: digest("result_manifest_digest")?,
@@ -165,7 +149,11 @@ impl ManifestBinding {
         if binding.to_value() != *value {
             return Err(malformed(""));
         }
-        if binding.reference.as_ref().is_some_and(|reference| reference.digest() != binding.candidate_digest()) {
+        if binding
+            .reference
+            .as_ref()
+            .is_some_and(|reference| reference.digest().of_bytes() != binding.candidate_digest())
+        {
             return Err(malformed("/candidate"));
         }
         Ok(binding)
@@ -179,7 +167,7 @@ impl ManifestBinding {
 
     /// The manifest's C1 digest.
     #[must_use]
-    pub fn result_manifest_digest(&self) -> Digest {
+    pub fn result_manifest_digest(&self) -> C1Digest {
         self.digest
     }
 
@@ -209,7 +197,7 @@ impl ManifestBinding {
 
     /// The work unit's C1 digest.
     #[must_use]
-    pub fn work_unit_digest(&self) -> Digest {
+    pub fn work_unit_digest(&self) -> C1Digest {
         self.work_unit_digest
     }
 
@@ -254,8 +242,4 @@ impl ManifestBinding {
     pub fn candidate_reference(&self) -> Option<&CandidateReference> {
         self.reference.as_ref()
     }
-}
-
-fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
-    Value::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }

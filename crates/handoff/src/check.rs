@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use quorum_schemas::{SchemaName, Value, validate};
 
 use crate::error::{shown, shown_text};
+use crate::read::{items, text};
 use crate::reference::different;
-use crate::work_unit::text;
 use crate::{Handoff, Manifest, ManifestBinding, Rule, Violation, WorkUnit};
 
 /// The rules that judge a manifest at intake: P1, P2, P3, V3 and V4. Pointers are into the manifest.
@@ -145,15 +145,15 @@ fn independence(result: &Value, binding: &ManifestBinding, work_unit: &WorkUnit,
 
 /// V8, V9, V10 and repeated check ids.
 fn coverage(result: &Value, handoff: &Handoff, binding: &ManifestBinding, found: &mut Findings) {
-    let evidence: BTreeSet<&str> = items(result, "evidence").iter().map(|item| text(item, &["id"])).collect();
+    let evidence: BTreeSet<&str> = items(result, &["evidence"]).iter().map(|item| text(item, &["id"])).collect();
     let mut checks = BTreeSet::new();
-    for (index, check) in items(result, "checks").iter().enumerate() {
+    for (index, check) in items(result, &["checks"]).iter().enumerate() {
         let id = text(check, &["id"]);
         if !checks.insert(id) {
             let message = format!("the check id {} appears twice", shown_text(id));
             found.add(&[Rule::RepeatedCheck], &format!("/checks/{index}/id"), message);
         }
-        for (place, cited) in items(check, "evidence_ids").iter().enumerate() {
+        for (place, cited) in items(check, &["evidence_ids"]).iter().enumerate() {
             if cited.as_str().is_none_or(|cited| !evidence.contains(cited)) {
                 let message = format!("the check {} cites unknown evidence {}", shown_text(id), shown(Some(cited)));
                 found.add(&[Rule::V8], &format!("/checks/{index}/evidence_ids/{place}"), message);
@@ -177,7 +177,7 @@ fn consistency(result: &Value, handoff: &Handoff, found: &mut Findings) {
         let message = format!("accept_candidate requires status \"passed\", found {}", shown(result.get("status")));
         found.add(&[Rule::V15], "/decision_support/recommendation", message);
     }
-    let checks = items(result, "checks");
+    let checks = items(result, &["checks"]);
     for id in handoff.required_validator_ids() {
         let statuses: Vec<&str> =
             checks.iter().filter(|check| text(check, &["id"]) == id).map(|check| text(check, &["status"])).collect();
@@ -194,10 +194,6 @@ fn consistency(result: &Value, handoff: &Handoff, found: &mut Findings) {
             found.add(&[Rule::V16], "/decision_support/recommendation", message);
         }
     }
-}
-
-fn items<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-    value.get(name).and_then(Value::as_array).unwrap_or_default()
 }
 
 #[derive(Default)]

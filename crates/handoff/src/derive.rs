@@ -7,6 +7,7 @@ use quorum_schemas::{Digest, Object, Value};
 
 use crate::DerivationRule::{self, *};
 use crate::error::{shown, shown_text};
+use crate::read::{is_blank, nonblank, not_array, not_count, not_digest, not_object, not_text, object_in, positive};
 use crate::{Document, Handoff, HandoffError, Strategy};
 
 /// Top-level members by which a manifest would claim authority (H3).
@@ -29,9 +30,8 @@ pub fn derive(
     fields.insert("schema_version".into(), "0.1".into());
     identity(work_unit, manifest, &mut fields)?;
     provenance(work_unit, manifest, &mut fields)?;
-    let request = member(manifest, "verification_request")
-        .filter(|request| request.as_object().is_some())
-        .ok_or_else(|| in_manifest(H15, "/verification_request", not_an_object(manifest, "verification_request")))?;
+    let request = object_in(manifest, "verification_request")
+        .ok_or_else(|| in_manifest(H15, "/verification_request", not_object(manifest.get("verification_request"))))?;
     let requested = requested_validators(request)?;
     let required = required_validators(work_unit)?;
     let omitted: BTreeSet<&str> = required.iter().copied().filter(|id| !requested.contains(id)).collect();
@@ -85,9 +85,8 @@ fn identity(work_unit: &Value, manifest: &Value, fields: &mut Object) -> Result<
 
 /// H8 to H14.
 fn provenance(work_unit: &Value, manifest: &Value, fields: &mut Object) -> Result<(), HandoffError> {
-    let theirs = member(manifest, "provenance")
-        .filter(|provenance| provenance.as_object().is_some())
-        .ok_or_else(|| in_manifest(H8, "/provenance", not_an_object(manifest, "provenance")))?;
+    let theirs = object_in(manifest, "provenance")
+        .ok_or_else(|| in_manifest(H8, "/provenance", not_object(manifest.get("provenance"))))?;
     let declared = digest(theirs.get("work_unit_digest"))
         .ok_or_else(|| in_manifest(H9, "/provenance/work_unit_digest", not_digest(theirs.get("work_unit_digest"))))?;
     let actual = Digest::c1(work_unit);
@@ -99,9 +98,8 @@ fn provenance(work_unit: &Value, manifest: &Value, fields: &mut Object) -> Resul
     }
     let revision = nonblank(theirs.get("source_revision"))
         .ok_or_else(|| in_manifest(H11, "/provenance/source_revision", not_text(theirs.get("source_revision"))))?;
-    let ours = member(work_unit, "provenance")
-        .filter(|provenance| provenance.as_object().is_some())
-        .ok_or_else(|| in_work_unit(H12, "/provenance", not_an_object(work_unit, "provenance")))?;
+    let ours = object_in(work_unit, "provenance")
+        .ok_or_else(|| in_work_unit(H12, "/provenance", not_object(work_unit.get("provenance"))))?;
     if let Some(expected) = ours.get("source_revision") {
         let expected = nonblank(Some(expected))
             .ok_or_else(|| in_work_unit(H13, "/provenance/source_revision", not_text(Some(expected))))?;
@@ -124,7 +122,7 @@ fn provenance(work_unit: &Value, manifest: &Value, fields: &mut Object) -> Resul
 fn requested_validators(request: &Value) -> Result<Vec<&str>, HandoffError> {
     const PLACE: &str = "/verification_request/expected_validator_ids";
     let ids = request.get("expected_validator_ids");
-    let items = ids.and_then(Value::as_array).ok_or_else(|| in_manifest(H16, PLACE, not_an_array(ids)))?;
+    let items = ids.and_then(Value::as_array).ok_or_else(|| in_manifest(H16, PLACE, not_array(ids)))?;
     let mut seen = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let place = format!("{PLACE}/{index}");
@@ -140,9 +138,8 @@ fn requested_validators(request: &Value) -> Result<Vec<&str>, HandoffError> {
 /// H19 to H24.
 fn required_validators(work_unit: &Value) -> Result<Vec<&str>, HandoffError> {
     let validators = work_unit.get("validators");
-    let items = validators
-        .and_then(Value::as_array)
-        .ok_or_else(|| in_work_unit(H19, "/validators", not_an_array(validators)))?;
+    let items =
+        validators.and_then(Value::as_array).ok_or_else(|| in_work_unit(H19, "/validators", not_array(validators)))?;
     let mut seen = Vec::new();
     let mut required = Vec::new();
     for (index, item) in items.iter().enumerate() {
@@ -201,7 +198,7 @@ fn candidate(manifest: &Value, request: &Value, asked: Option<&str>, fields: &mu
     let produced = manifest.get("produced_artifacts");
     let artifacts = produced
         .and_then(Value::as_array)
-        .ok_or_else(|| in_manifest(H30, "/produced_artifacts", not_an_array(produced)))?;
+        .ok_or_else(|| in_manifest(H30, "/produced_artifacts", not_array(produced)))?;
     let matches: Vec<(usize, &Value)> = artifacts
         .iter()
         .enumerate()
@@ -216,7 +213,7 @@ fn candidate(manifest: &Value, request: &Value, asked: Option<&str>, fields: &mu
         return Err(in_manifest(H31, "/produced_artifacts", message));
     };
     let declared = artifact.get("digest");
-    let candidate_digest = digest(declared)
+    let candidate_digest: Digest = digest(declared)
         .ok_or_else(|| in_manifest(H32, &format!("/produced_artifacts/{index}/digest"), not_digest(declared)))?;
     fields.insert("candidate_artifact_id".into(), id.into());
     fields.insert("candidate_artifact_digest".into(), candidate_digest.into());
@@ -227,7 +224,7 @@ fn candidate(manifest: &Value, request: &Value, asked: Option<&str>, fields: &mu
 fn evidence_ids(request: &Value) -> Result<Vec<&str>, HandoffError> {
     const PLACE: &str = "/verification_request/evidence_artifact_ids";
     let ids = request.get("evidence_artifact_ids");
-    let items = ids.and_then(Value::as_array).ok_or_else(|| in_manifest(H26, PLACE, not_an_array(ids)))?;
+    let items = ids.and_then(Value::as_array).ok_or_else(|| in_manifest(H26, PLACE, not_array(ids)))?;
     let mut seen = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let place = format!("{PLACE}/{index}");
@@ -243,9 +240,8 @@ fn evidence_ids(request: &Value) -> Result<Vec<&str>, HandoffError> {
 /// H33 to H39.
 fn policy(work_unit: &Value, fields: &mut Object) -> Result<(), HandoffError> {
     const PLACE: &str = "/verification_policy";
-    let policy = member(work_unit, "verification_policy")
-        .filter(|policy| policy.as_object().is_some())
-        .ok_or_else(|| in_work_unit(H33, PLACE, not_an_object(work_unit, "verification_policy")))?;
+    let policy = object_in(work_unit, "verification_policy")
+        .ok_or_else(|| in_work_unit(H33, PLACE, not_object(work_unit.get("verification_policy"))))?;
     let at = |name: &str| format!("{PLACE}/{name}");
     let word = nonblank(policy.get("strategy"))
         .ok_or_else(|| in_work_unit(H34, &at("strategy"), not_text(policy.get("strategy"))))?;
@@ -283,9 +279,8 @@ fn policy(work_unit: &Value, fields: &mut Object) -> Result<(), HandoffError> {
 
 /// H40 to H43.
 fn worker(manifest: &Value, fields: &mut Object) -> Result<(), HandoffError> {
-    let worker = member(manifest, "worker")
-        .filter(|worker| worker.as_object().is_some())
-        .ok_or_else(|| in_manifest(H40, "/worker", not_an_object(manifest, "worker")))?;
+    let worker =
+        object_in(manifest, "worker").ok_or_else(|| in_manifest(H40, "/worker", not_object(manifest.get("worker"))))?;
     let id = nonblank(manifest.get("id")).ok_or_else(|| in_manifest(H41, "/id", not_text(manifest.get("id"))))?;
     let attempt = positive(manifest.get("attempt"))
         .ok_or_else(|| in_manifest(H42, "/attempt", not_count(manifest.get("attempt"), 1)))?;
@@ -297,49 +292,12 @@ fn worker(manifest: &Value, fields: &mut Object) -> Result<(), HandoffError> {
     Ok(())
 }
 
-/// Blank as Python's `str.strip` sees it: Unicode white space and the four information separators.
-pub(crate) fn is_blank(text: &str) -> bool {
-    text.chars().all(|character| character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character))
-}
-
-fn member<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
-    value.get(name)
-}
-
-fn nonblank(value: Option<&Value>) -> Option<&str> {
-    value.and_then(Value::as_str).filter(|text| !is_blank(text))
-}
-
-fn positive(value: Option<&Value>) -> Option<u64> {
-    value.and_then(Value::as_u64).filter(|number| *number >= 1)
-}
-
-fn digest(value: Option<&Value>) -> Option<Digest> {
+fn digest<F>(value: Option<&Value>) -> Option<Digest<F>> {
     value.and_then(Value::as_str)?.parse().ok()
-}
-
-fn not_text(value: Option<&Value>) -> String {
-    format!("a non-empty string is needed, found {}", shown(value))
-}
-
-fn not_count(value: Option<&Value>, least: u64) -> String {
-    format!("an integer from {least} to {} is needed, found {}", u64::MAX, shown(value))
 }
 
 fn not_boolean(value: Option<&Value>) -> String {
     format!("true or false is needed, found {}", shown(value))
-}
-
-fn not_an_array(value: Option<&Value>) -> String {
-    format!("an array is needed, found {}", shown(value))
-}
-
-fn not_an_object(parent: &Value, name: &str) -> String {
-    format!("an object is needed, found {}", shown(parent.get(name)))
-}
-
-fn not_digest(value: Option<&Value>) -> String {
-    format!("`sha256:` and 64 lower-case hex digits are needed, found {}", shown(value))
 }
 
 fn in_work_unit(rule: DerivationRule, pointer: &str, message: String) -> HandoffError {

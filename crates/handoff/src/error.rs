@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use quorum_schemas::{ParseError, SchemaViolation, Value};
+use quorum_schemas::{ErrorEntry, ParseError, SchemaViolation, Value, error_codes};
 use thiserror::Error;
 
-use crate::{DerivationRule, Violation};
+use crate::{BuildRule, DerivationRule, ReferenceRule, Rule, SourceRule, Violation};
 
 /// Which document a refusal speaks about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,6 +20,10 @@ pub enum Document {
     ManifestBinding,
     /// The CandidateReference inside a manifest or alone.
     CandidateReference,
+    /// The binding of a work unit to a git revision.
+    SourceBinding,
+    /// The arguments of the manifest builder.
+    BuildArguments,
 }
 
 impl Document {
@@ -32,6 +36,8 @@ impl Document {
             Self::Handoff => "handoff",
             Self::ManifestBinding => "manifest binding",
             Self::CandidateReference => "candidate reference",
+            Self::SourceBinding => "source binding",
+            Self::BuildArguments => "manifest arguments",
         }
     }
 }
@@ -93,7 +99,43 @@ pub enum HandoffError {
         /// The rule and the place.
         violation: Violation,
     },
-    /// The C6 candidate reference is malformed or does not belong to the candidate.
+    /// A work unit and a git revision do not belong together.
+    #[error("{rule} {document} {}: {message}", at(.pointer))]
+    Source {
+        /// The numbered rule.
+        rule: SourceRule,
+        /// The document that breaks it.
+        document: Document,
+        /// JSON Pointer into that document.
+        pointer: String,
+        /// What is wrong, naming the value.
+        message: String,
+    },
+    /// The candidate reference is malformed.
+    #[error("{rule} {document} {}: {message}", at(.pointer))]
+    Reference {
+        /// The numbered rule.
+        rule: ReferenceRule,
+        /// The document that holds the reference.
+        document: Document,
+        /// JSON Pointer into that document.
+        pointer: String,
+        /// What is wrong, naming the value.
+        message: String,
+    },
+    /// The manifest builder refuses its arguments.
+    #[error("{rule} {document} {}: {message}", at(.pointer))]
+    Build {
+        /// The numbered rule.
+        rule: BuildRule,
+        /// The document that breaks it.
+        document: Document,
+        /// JSON Pointer into that document.
+        pointer: String,
+        /// What is wrong, naming the value.
+        message: String,
+    },
+    /// The C6 candidate reference does not belong to the candidate.
     #[error("candidate_reference_invalid {document} {}: {message}", at(.pointer))]
     CandidateReference {
         /// The document.
@@ -113,7 +155,7 @@ pub enum HandoffError {
         /// The number as it stands.
         found: String,
     },
-    /// An argument of the manifest builder is unusable.
+    /// An argument of the manifest builder is unusable, by none of the numbered rules.
     #[error("manifest_argument_invalid {argument}: {message}")]
     Argument {
         /// Which argument.
@@ -123,21 +165,30 @@ pub enum HandoffError {
     },
 }
 
-impl HandoffError {
-    /// The stable code.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Parse { error, .. } => error.reason.code(),
-            Self::Schema { .. } => "schema_invalid",
-            Self::Derivation { rule, .. } => rule.as_str(),
-            Self::Binding { violation, .. } => violation.rule.as_str(),
-            Self::CandidateReference { .. } => "candidate_reference_invalid",
-            Self::OutOfRange { .. } => "integer_out_of_range",
-            Self::Argument { .. } => "manifest_argument_invalid",
-        }
+error_codes! {
+    impl HandoffError in "handoff" {
+        Self::Schema { .. } => "schema_invalid", "The document does not follow its schema.",
+            "Correct the places that the message names; `quorum schema show` prints schemas.";
+        Self::CandidateReference { .. } => "candidate_reference_invalid",
+            "The candidate reference is missing, or does not belong to the candidate.",
+            "Make the manifest anew with `quorum manifest`.";
+        Self::OutOfRange { .. } => "integer_out_of_range", "An integer is beyond what can be counted.",
+            "Use a smaller number.";
+        Self::Argument { .. } => "manifest_argument_invalid",
+            "An argument from which a manifest should be built is unusable.",
+            "Correct the argument that the message names.", exit 2;
     }
+    passes {
+        Self::Parse { error, .. } => error.reason.code();
+        Self::Derivation { rule, .. } => rule.as_str();
+        Self::Source { rule, .. } => rule.as_str();
+        Self::Reference { rule, .. } => rule.as_str();
+        Self::Build { rule, .. } => rule.as_str();
+        Self::Binding { violation, .. } => violation.rule.as_str();
+    }
+}
 
+impl HandoffError {
     /// The document at fault; `None` when it is an argument of the builder.
     #[must_use]
     pub fn document(&self) -> Option<Document> {
@@ -145,6 +196,9 @@ impl HandoffError {
             Self::Parse { document, .. }
             | Self::Schema { document, .. }
             | Self::Derivation { document, .. }
+            | Self::Source { document, .. }
+            | Self::Reference { document, .. }
+            | Self::Build { document, .. }
             | Self::Binding { document, .. }
             | Self::CandidateReference { document, .. }
             | Self::OutOfRange { document, .. } => Some(*document),
@@ -163,13 +217,29 @@ impl HandoffError {
                 .iter()
                 .map(|v| Place { document, pointer: v.pointer.clone(), message: v.message.clone() })
                 .collect(),
-            Self::Derivation { pointer, message, .. } | Self::CandidateReference { pointer, message, .. } => {
-                one(pointer, message.clone())
-            }
+            Self::Derivation { pointer, message, .. }
+            | Self::Source { pointer, message, .. }
+            | Self::Reference { pointer, message, .. }
+            | Self::Build { pointer, message, .. }
+            | Self::CandidateReference { pointer, message, .. } => one(pointer, message.clone()),
             Self::Binding { violation, .. } => one(&violation.pointer, violation.message.clone()),
             Self::OutOfRange { pointer, .. } => one(pointer, self.to_string()),
             Self::Argument { .. } => Vec::new(),
         }
+    }
+}
+
+impl HandoffError {
+    /// The same refusal of a part, told as one of the document that holds the part at `at`.
+    pub(crate) fn moved(mut self, holder: Document, at: &str) -> Self {
+        if let Self::Source { document, pointer, .. }
+        | Self::Reference { document, pointer, .. }
+        | Self::OutOfRange { document, pointer, .. } = &mut self
+        {
+            *document = holder;
+            pointer.insert_str(0, at);
+        }
+        self
     }
 }
 
@@ -189,4 +259,18 @@ pub(crate) fn shown(value: Option<&Value>) -> String {
 /// A string as messages show it.
 pub(crate) fn shown_text(text: &str) -> String {
     shown(Some(&Value::from(text)))
+}
+
+/// The part of the error catalogue that belongs to this crate.
+#[must_use]
+pub fn errors() -> Vec<ErrorEntry> {
+    [
+        HandoffError::ENTRIES,
+        DerivationRule::entries().as_slice(),
+        SourceRule::entries().as_slice(),
+        ReferenceRule::entries().as_slice(),
+        BuildRule::entries().as_slice(),
+        Rule::entries().as_slice(),
+    ]
+    .concat()
 }

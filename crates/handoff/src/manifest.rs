@@ -1,15 +1,15 @@
 //! The worker's self-report. Nothing in it is believed; it names what there is to verify.
 
-use quorum_schemas::{Digest, SchemaName, Value, parse, validate};
+use quorum_schemas::{C1Digest, Digest, SchemaName, Value};
 
-use crate::work_unit::{in_range, number, text, texts};
+use crate::read::{conforms, countable, items, number, parsed, text, texts};
 use crate::{Document, HandoffError};
 
 /// A ResultManifest that follows its schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Manifest {
     value: Value,
-    digest: Digest,
+    digest: C1Digest,
 }
 
 impl Manifest {
@@ -18,8 +18,7 @@ impl Manifest {
     /// # Errors
     /// [`HandoffError::Parse`], [`HandoffError::Schema`] or [`HandoffError::OutOfRange`].
     pub fn parse(bytes: &[u8]) -> Result<Self, HandoffError> {
-        let value = parse(bytes).map_err(|error| HandoffError::Parse { document: Document::ResultManifest, error })?;
-        Self::from_value(value)
+        Self::from_value(parsed(Document::ResultManifest, bytes)?)
     }
 
     /// Checks a parsed manifest.
@@ -27,11 +26,8 @@ impl Manifest {
     /// # Errors
     /// [`HandoffError::Schema`] or [`HandoffError::OutOfRange`].
     pub fn from_value(value: Value) -> Result<Self, HandoffError> {
-        validate(SchemaName::ResultManifest, &value)
-            .map_err(|violations| HandoffError::Schema { document: Document::ResultManifest, violations })?;
-        for path in [["work_unit_version"], ["attempt"]] {
-            in_range(Document::ResultManifest, &value, &path)?;
-        }
+        conforms(Document::ResultManifest, SchemaName::ResultManifest, &value)?;
+        countable(Document::ResultManifest, &value, &[&["work_unit_version"], &["attempt"]])?;
         Ok(Self { digest: Digest::c1(&value), value })
     }
 
@@ -43,7 +39,7 @@ impl Manifest {
 
     /// Its C1 digest.
     #[must_use]
-    pub fn digest(&self) -> Digest {
+    pub fn digest(&self) -> C1Digest {
         self.digest
     }
 
@@ -104,6 +100,6 @@ impl Manifest {
     /// The produced artifacts, as they stand.
     #[must_use]
     pub fn artifacts(&self) -> &[Value] {
-        self.value.get("produced_artifacts").and_then(Value::as_array).unwrap_or_default()
+        items(&self.value, &["produced_artifacts"])
     }
 }

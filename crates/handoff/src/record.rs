@@ -1,18 +1,18 @@
 //! The handoff itself: upstream's VerificationHandoff v0.1.
 
-use quorum_schemas::{Digest, Object, SchemaName, SchemaViolation, Value, validate};
+use quorum_schemas::{C1Digest, Digest, Object, SchemaName, SchemaViolation, Value};
 
 use crate::error::shown;
-use crate::work_unit::{in_range, number, text, texts};
+use crate::read::{conforms, countable, is_blank, items, number, text, texts};
 use crate::{DerivationRule, Document, HandoffError, Strategy};
 
 /// The exact binding of work unit, manifest, candidate and requirements. It names no verifier and no verdict.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Handoff {
     value: Value,
-    id: Digest,
-    work_unit_digest: Digest,
-    manifest_digest: Digest,
+    id: C1Digest,
+    work_unit_digest: C1Digest,
+    manifest_digest: C1Digest,
     candidate_digest: Digest,
     required: Vec<String>,
     strategy: Strategy,
@@ -25,8 +25,7 @@ impl Handoff {
     /// [`HandoffError::Derivation`] with H44 to H47, [`HandoffError::Schema`] or [`HandoffError::OutOfRange`].
     pub fn parse(value: &Value) -> Result<Self, HandoffError> {
         constructor_rules(value)?;
-        validate(SchemaName::VerificationHandoff, value)
-            .map_err(|violations| HandoffError::Schema { document: Document::Handoff, violations })?;
+        conforms(Document::Handoff, SchemaName::VerificationHandoff, value)?;
         Self::reread(value)
     }
 
@@ -36,9 +35,9 @@ impl Handoff {
     /// # Errors
     /// [`HandoffError::OutOfRange`], [`HandoffError::Schema`] for a member that cannot be read at all.
     pub fn reread(value: &Value) -> Result<Self, HandoffError> {
-        for name in ["work_unit_version", "attempt", "minimum_independent_verifiers", "quorum"] {
-            in_range(Document::Handoff, value, &[name])?;
-        }
+        let counted: [&[&str]; 4] =
+            [&["work_unit_version"], &["attempt"], &["minimum_independent_verifiers"], &["quorum"]];
+        countable(Document::Handoff, value, &counted)?;
         let unreadable = |name: &str| HandoffError::Schema {
             document: Document::Handoff,
             violations: vec![SchemaViolation {
@@ -46,13 +45,11 @@ impl Handoff {
                 message: format!("cannot be read, found {}", shown(value.get(name))),
             }],
         };
-        let digest =
-            |name: &str| -> Result<Digest, HandoffError> { text(value, &[name]).parse().map_err(|_| unreadable(name)) };
         Ok(Self {
             id: Digest::c1(value),
-            work_unit_digest: digest("work_unit_digest")?,
-            manifest_digest: digest("result_manifest_digest")?,
-            candidate_digest: digest("candidate_artifact_digest")?,
+            work_unit_digest: digest(value, "work_unit_digest").map_err(unreadable)?,
+            manifest_digest: digest(value, "result_manifest_digest").map_err(unreadable)?,
+            candidate_digest: digest(value, "candidate_artifact_digest").map_err(unreadable)?,
             required: texts(value, &["required_validator_ids"]).into_iter().map(str::to_owned).collect(),
             strategy: Strategy::from_word(text(value, &["verification_strategy"]))
                 .ok_or_else(|| unreadable("verification_strategy"))?,
@@ -68,7 +65,7 @@ impl Handoff {
 
     /// The handoff's id: the C1 digest of [`Handoff::value`].
     #[must_use]
-    pub fn id(&self) -> Digest {
+    pub fn id(&self) -> C1Digest {
         self.id
     }
 
@@ -86,7 +83,7 @@ impl Handoff {
 
     /// The work unit's C1 digest.
     #[must_use]
-    pub fn work_unit_digest(&self) -> Digest {
+    pub fn work_unit_digest(&self) -> C1Digest {
         self.work_unit_digest
     }
 
@@ -104,7 +101,7 @@ impl Handoff {
 
     /// The manifest's C1 digest.
     #[must_use]
-    pub fn result_manifest_digest(&self) -> Digest {
+    pub fn result_manifest_digest(&self) -> C1Digest {
         self.manifest_digest
     }
 
@@ -171,6 +168,11 @@ impl Handoff {
     }
 }
 
+/// The digest in a member, of the form that the caller's field names; else the member's name.
+fn digest<'a, F>(value: &Value, name: &'a str) -> Result<Digest<F>, &'a str> {
+    text(value, &[name]).parse().map_err(|_| name)
+}
+
 /// H44 to H47: what the handoff refuses to be, whoever builds it.
 fn constructor_rules(value: &Value) -> Result<(), HandoffError> {
     let refuse = |rule, pointer: &str, message: String| {
@@ -186,14 +188,14 @@ fn constructor_rules(value: &Value) -> Result<(), HandoffError> {
         let message = "independent verification requires at least one independent verifier, found 0";
         return refuse(DerivationRule::H45, "/minimum_independent_verifiers", message.to_owned());
     }
-    let ids = value.get("required_validator_ids");
-    let items = ids.and_then(Value::as_array).unwrap_or_default();
+    let items = items(value, &["required_validator_ids"]);
     if items.is_empty() {
-        let message = format!("at least one required validator id is needed, found {}", shown(ids));
+        let found = shown(value.get("required_validator_ids"));
+        let message = format!("at least one required validator id is needed, found {found}");
         return refuse(DerivationRule::H46, "/required_validator_ids", message);
     }
     for (index, item) in items.iter().enumerate() {
-        let blank = item.as_str().is_none_or(crate::derive::is_blank);
+        let blank = item.as_str().is_none_or(is_blank);
         if blank || items[..index].contains(item) {
             let fault = if blank { "is not a non-empty string" } else { "appears twice" };
             let message = format!("the required validator id {} {fault}", shown(Some(item)));

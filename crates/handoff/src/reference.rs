@@ -1,9 +1,12 @@
 //! CandidateReference v0.1: the immutable identity of a candidate, and the subject that signatures speak about.
 
-use quorum_schemas::{Digest, Object, SchemaName, Value, validate};
+use quorum_schemas::{C1Digest, Digest, Object, Value};
 
+use crate::ReferenceRule::{self, *};
 use crate::error::{shown, shown_text};
-use crate::work_unit::text;
+use crate::read::{
+    countable, git_revision, nonblank, not_count, not_digest, not_object, not_revision, not_text, positive, text,
+};
 use crate::{Document, HandoffError, Manifest, ManifestBinding};
 
 /// The media type of a C6 artifact: its digest is that of a reference, not of bytes.
@@ -37,52 +40,67 @@ pub enum CandidateReference {
 }
 
 impl CandidateReference {
-    /// Checks a parsed reference; `head_sha` is lower-cased, as upstream does before it digests.
+    /// Reads a reference, refusing at the first of the rules C1 to C11 that is broken, in upstream's order.
+    ///
+    /// `head_sha` is lower-cased before it is digested, as upstream does. An explicit `null` counts as present. What is
+    /// admitted here follows the schema `candidate-reference-v0.1`, which needs no compiling for it; tested.
     ///
     /// # Errors
-    /// [`HandoffError::Schema`], [`HandoffError::OutOfRange`] or [`HandoffError::CandidateReference`] for a blank
-    /// locator or media type.
+    /// [`HandoffError::Reference`], or [`HandoffError::OutOfRange`] for a number that cannot be counted.
     pub fn parse(value: &Value) -> Result<Self, HandoffError> {
-        let document = Document::CandidateReference;
-        validate(SchemaName::CandidateReference, value)
-            .map_err(|violations| HandoffError::Schema { document, violations })?;
-        Self::reread(value)
+        let members = value.as_object().ok_or_else(|| refused(C1, "", not_object(Some(value))))?;
+        let at = |name: &str| value.get(name);
+        let needs = |rule, name: &str, what: &str| {
+            refused(rule, &format!("/{name}"), format!("{what} is needed, found {}", shown(at(name))))
+        };
+        if at("schema_version").and_then(Value::as_str) != Some("0.1") {
+            return Err(needs(C2, "schema_version", "\"0.1\""));
+        }
+        let (required, optional): (&[&str], &[&str]) = match at("type").and_then(Value::as_str) {
+            Some("github_pull_request") => (&["schema_version", "type", "repository", "number", "head_sha"], &[]),
+            Some("artifact_bundle") => (&["schema_version", "type", "locator", "digest"], &["media_type"]),
+            _ => return Err(needs(C3, "type", "\"github_pull_request\" or \"artifact_bundle\"")),
+        };
+        if let Some(missing) = required.iter().find(|name| !members.contains_key(**name)) {
+            return Err(refused(C4, &format!("/{missing}"), format!("the member \"{missing}\" is missing")));
+        }
+        if let Some(extra) = members.keys().find(|name| !required.contains(&&***name) && !optional.contains(&&***name))
+        {
+            let message = format!("a reference of this type has no member {}", shown_text(extra));
+            return Err(refused(C5, "", message));
+        }
+        if required.contains(&"head_sha") { Self::parse_pull_request(value) } else { Self::parse_bundle(value) }
     }
 
-    /// Takes back what [`CandidateReference::parse`] admitted in the process that handed it over; no schema is compiled
-    /// for it. Never for a document from outside.
-    ///
-    /// # Errors
-    /// As [`CandidateReference::parse`], for what needs no schema to be seen.
-    pub(crate) fn reread(value: &Value) -> Result<Self, HandoffError> {
-        let document = Document::CandidateReference;
-        if text(value, &["type"]) == "github_pull_request" {
-            crate::work_unit::in_range(document, value, &["number"])?;
-            return Ok(Self::PullRequest {
-                repository: text(value, &["repository"]).to_owned(),
-                number: value.get("number").and_then(Value::as_u64).unwrap_or(1),
-                head_sha: text(value, &["head_sha"]).to_ascii_lowercase(),
-            });
-        }
-        for name in ["locator", "media_type"] {
-            if let Some(found) = value.get(name).filter(|found| found.as_str().is_some_and(crate::derive::is_blank)) {
-                return Err(HandoffError::CandidateReference {
-                    document,
-                    pointer: format!("/{name}"),
-                    message: format!("{} is blank; name the {name} or leave it out", shown(Some(found))),
-                });
-            }
-        }
-        let digest = text(value, &["digest"]).parse().map_err(|_| HandoffError::CandidateReference {
-            document,
-            pointer: "/digest".to_owned(),
-            message: format!("{} is no sha256 digest", shown(value.get("digest"))),
-        })?;
-        Ok(Self::Bundle {
-            locator: text(value, &["locator"]).to_owned(),
-            digest,
-            media_type: value.get("media_type").and_then(Value::as_str).map(str::to_owned),
-        })
+    /// C6 to C8.
+    fn parse_pull_request(value: &Value) -> Result<Self, HandoffError> {
+        let at = |name: &str| value.get(name);
+        let repository =
+            at("repository").and_then(Value::as_str).filter(|text| is_repository(text)).ok_or_else(|| {
+                let message =
+                    format!("`owner/name` of letters, digits and `_.-` is needed, found {}", shown(at("repository")));
+                refused(C6, "/repository", message)
+            })?;
+        countable(Document::CandidateReference, value, &[&["number"]])?;
+        let number = positive(at("number")).ok_or_else(|| refused(C7, "/number", not_count(at("number"), 1)))?;
+        let head_sha =
+            git_revision(at("head_sha")).ok_or_else(|| refused(C8, "/head_sha", not_revision(at("head_sha"))))?;
+        Ok(Self::PullRequest { repository: repository.to_owned(), number, head_sha })
+    }
+
+    /// C9 to C11.
+    fn parse_bundle(value: &Value) -> Result<Self, HandoffError> {
+        let at = |name: &str| value.get(name);
+        let locator = nonblank(at("locator")).ok_or_else(|| refused(C9, "/locator", not_text(at("locator"))))?;
+        let digest = at("digest")
+            .and_then(Value::as_str)
+            .and_then(|text| text.parse().ok())
+            .ok_or_else(|| refused(C10, "/digest", not_digest(at("digest"))))?;
+        let media_type = match at("media_type") {
+            None => None,
+            found => Some(nonblank(found).ok_or_else(|| refused(C11, "/media_type", not_text(found)))?.to_owned()),
+        };
+        Ok(Self::Bundle { locator: locator.to_owned(), digest, media_type })
     }
 
     /// The normalised document.
@@ -111,7 +129,7 @@ impl CandidateReference {
 
     /// The C1 digest of the normalised document: it names the identity that was handed on, not the bytes.
     #[must_use]
-    pub fn digest(&self) -> Digest {
+    pub fn digest(&self) -> C1Digest {
         Digest::c1(&self.to_value())
     }
 
@@ -149,15 +167,8 @@ impl CandidateReference {
         let Some(reference) = extension.get("reference") else {
             return refuse(place, format!("`reference` is missing in {}", shown(Some(extension))));
         };
-        let reference = match Self::parse(reference) {
-            Ok(reference) => reference,
-            Err(error) => {
-                let place = format!("{place}/reference");
-                let inner = error.places().into_iter().next();
-                let (pointer, message) = inner.map_or((String::new(), error.to_string()), |p| (p.pointer, p.message));
-                return refuse(format!("{place}{pointer}"), message);
-            }
-        };
+        let reference = Self::parse(reference)
+            .map_err(|error| error.moved(Document::ResultManifest, &format!("{place}/reference")))?;
         let expected = reference.digest();
         if extension.get("reference_digest") != Some(&expected.into()) {
             let found = shown(extension.get("reference_digest"));
@@ -175,6 +186,18 @@ impl CandidateReference {
         }
         Ok(Some(reference))
     }
+}
+
+/// `owner/name`, of letters, digits and `_.-`.
+fn is_repository(text: &str) -> bool {
+    let named = |part: &str| {
+        !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
+    };
+    text.split_once('/').is_some_and(|(owner, name)| named(owner) && named(name))
+}
+
+fn refused(rule: ReferenceRule, pointer: &str, message: String) -> HandoffError {
+    HandoffError::Reference { rule, document: Document::CandidateReference, pointer: pointer.to_owned(), message }
 }
 
 /// What a signature about a candidate speaks about.

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use quorum_schemas::ErrorEntry;
+
 macro_rules! numbered {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal, $summary:literal;)* }) => {
+    ($(#[$doc:meta])* $name:ident, $action:literal { $($variant:ident = $text:literal, $summary:literal;)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name { $(#[doc = $summary] $variant,)* }
@@ -16,6 +18,13 @@ macro_rules! numbered {
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
+            }
+
+            /// The entries of the error catalogue: the rule is the meaning.
+            #[must_use]
+            pub fn entries() -> Vec<ErrorEntry> {
+                let entry = |rule: &Self| ErrorEntry::new("handoff", rule.as_str(), rule.summary(), $action, &[]);
+                Self::ALL.iter().map(entry).collect()
             }
 
             /// What the rule says, in one line.
@@ -35,7 +44,7 @@ macro_rules! numbered {
 
 numbered! {
     /// The 47 refusals of the derivation, in the order in which they are evaluated.
-    DerivationRule {
+    DerivationRule, "Correct the place that the message names; if it is the manifest's, make that anew with `quorum manifest`." {
         H1 = "idk_h01", "The work unit is a JSON object.";
         H2 = "idk_h02", "The manifest is a JSON object.";
         H3 = "idk_h03", "The manifest claims no authority at its top level.";
@@ -87,8 +96,67 @@ numbered! {
 }
 
 numbered! {
+    /// The refusals of a source binding: a work unit tied to the exact git revision that its work starts from.
+    SourceRule, "Give the work unit and the git revision that belong together; the message names both." {
+        B1 = "idk_b01", "The work unit is a JSON object.";
+        B2 = "idk_b02", "The work unit's id is a non-empty string.";
+        B3 = "idk_b03", "The work unit's version is an integer of at least 1.";
+        B4 = "idk_b04", "The source revision is a git object id of 40 or 64 hex digits.";
+        B5 = "idk_b05", "The work unit's provenance is an object.";
+        B6 = "idk_b06", "The revision that the work unit declares, if any, is a git object id.";
+        B7 = "idk_b07", "The trusted revision is the one that the work unit declares, in any case of its digits.";
+        B8 = "idk_b08", "The binding is a source binding.";
+        B9 = "idk_b09", "The binding names this work unit's id.";
+        B10 = "idk_b10", "The binding names this work unit's version.";
+        B11 = "idk_b11", "The work unit's content has not changed since it was bound.";
+        B12 = "idk_b12", "The observed source revision is the bound one.";
+        B13 = "idk_b13", "The bound work unit digest is a lower-case sha256 digest.";
+    }
+}
+
+numbered! {
+    /// The refusals of a CandidateReference, in the order in which they are evaluated.
+    ReferenceRule, "Correct the place that the message names, or make the manifest anew with `quorum manifest`." {
+        C1 = "idk_c01", "The reference is a JSON object.";
+        C2 = "idk_c02", "The reference has schema version 0.1.";
+        C3 = "idk_c03", "The type is `github_pull_request` or `artifact_bundle`.";
+        C4 = "idk_c04", "No member of the type is missing.";
+        C5 = "idk_c05", "No member beyond those of the type is there.";
+        C6 = "idk_c06", "The repository is `owner/name`.";
+        C7 = "idk_c07", "The pull request's number is an integer of at least 1.";
+        C8 = "idk_c08", "The head is a git object id of 40 or 64 hex digits.";
+        C9 = "idk_c09", "The locator is a non-empty string.";
+        C10 = "idk_c10", "The digest is a lower-case sha256 digest.";
+        C11 = "idk_c11", "The media type, if present, is a non-empty string.";
+    }
+}
+
+numbered! {
+    /// The refusals of the manifest builder, in the order in which they are evaluated.
+    BuildRule, "Correct the argument that the message names." {
+        R1 = "idk_r01", "The binding is a source binding.";
+        R2 = "idk_r02", "The work unit is the bound one, at the bound revision.";
+        R3 = "idk_r03", "The manifest's id has 3 to 128 characters of a-z0-9._/- and starts with a letter or digit.";
+        R4 = "idk_r04", "The attempt is an integer of at least 1.";
+        R5 = "idk_r05", "The worker has an id, a known type and an adapter, and no blank detail.";
+        R6 = "idk_r06", "The status is a known one.";
+        R7 = "idk_r07", "Resources are finite numbers of at least 0, tokens an integer.";
+        R8 = "idk_r08", "Both times have an offset, and the work ends no earlier than it began.";
+        R9 = "idk_r09", "The candidate is a CandidateReference.";
+        R10 = "idk_r10", "The self-report's source is `absent` exactly where there is none.";
+        R11 = "idk_r11", "A confidence has a value from 0 to 1 and a known meaning, or neither.";
+        R12 = "idk_r12", "Every log has a known type, a locator and, if any, a sha256 digest.";
+        R13 = "idk_r13", "The worker's configuration digest, if present, is a lower-case sha256 digest.";
+        R14 = "idk_r14", "The work unit has validators with distinct non-empty ids.";
+        R15 = "idk_r15", "Metrics are finite numbers or null under non-empty names.";
+        R16 = "idk_r16", "The environment's details and tool versions are non-empty strings.";
+        R17 = "idk_r17", "The verification notes, if present, are a string.";
+    }
+}
+
+numbered! {
     /// Rules that bind documents to each other. V2 and V17 need an experiment manifest and live with campaigns.
-    Rule {
+    Rule, "Give documents that belong to each other; the one that the message names is made anew by its author." {
         P1 = "idk_p01", "The manifest names this work unit's id.";
         P2 = "idk_p02", "The manifest names this work unit's version.";
         P3 = "idk_p03", "The manifest declares this work unit's digest.";

@@ -1,7 +1,8 @@
 //! The work unit: what was asked, and under which policy the answer is to be verified.
 
-use quorum_schemas::{Digest, SchemaName, Value, parse, validate};
+use quorum_schemas::{C1Digest, Digest, SchemaName, Value};
 
+use crate::read::{conforms, countable, items, number, parsed, text, texts};
 use crate::{Document, HandoffError};
 
 /// How many verifiers must agree, as the work unit asks it.
@@ -73,14 +74,14 @@ pub struct Validator {
     pub required: bool,
 }
 
-/// A work unit that follows its schema (version 0.2, or the historical 0.1).
+/// A work unit that follows its schema (version 0.2 with or without the later budget, or the historical 0.1).
 ///
 /// Version 0.1 has no verification policy, so no handoff can be derived from it (H33); its accessors then answer with
 /// the strictest reading.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkUnit {
     value: Value,
-    digest: Digest,
+    digest: C1Digest,
     validators: Vec<Validator>,
 }
 
@@ -90,8 +91,7 @@ impl WorkUnit {
     /// # Errors
     /// [`HandoffError::Parse`], [`HandoffError::Schema`] or [`HandoffError::OutOfRange`].
     pub fn parse(bytes: &[u8]) -> Result<Self, HandoffError> {
-        let value = parse(bytes).map_err(|error| HandoffError::Parse { document: Document::WorkUnit, error })?;
-        Self::from_value(value)
+        Self::from_value(parsed(Document::WorkUnit, bytes)?)
     }
 
     /// Checks a parsed work unit.
@@ -99,10 +99,7 @@ impl WorkUnit {
     /// # Errors
     /// [`HandoffError::Schema`] or [`HandoffError::OutOfRange`].
     pub fn from_value(value: Value) -> Result<Self, HandoffError> {
-        let old = value.get("schema_version").and_then(Value::as_str) == Some("0.1");
-        let schema = if old { SchemaName::WorkUnitV01 } else { SchemaName::WorkUnitV02 };
-        validate(schema, &value)
-            .map_err(|violations| HandoffError::Schema { document: Document::WorkUnit, violations })?;
+        conforms(Document::WorkUnit, SchemaName::of_work_unit(&value), &value)?;
         Self::reread(value)
     }
 
@@ -112,11 +109,8 @@ impl WorkUnit {
     /// # Errors
     /// [`HandoffError::OutOfRange`].
     pub fn reread(value: Value) -> Result<Self, HandoffError> {
-        for path in COUNTED {
-            in_range(Document::WorkUnit, &value, path)?;
-        }
-        let validators = value.get("validators").and_then(Value::as_array).unwrap_or_default();
-        let validators = validators
+        countable(Document::WorkUnit, &value, COUNTED)?;
+        let validators = items(&value, &["validators"])
             .iter()
             .map(|validator| Validator {
                 id: text(validator, &["id"]).to_owned(),
@@ -135,7 +129,7 @@ impl WorkUnit {
 
     /// Its C1 digest.
     #[must_use]
-    pub fn digest(&self) -> Digest {
+    pub fn digest(&self) -> C1Digest {
         self.digest
     }
 
@@ -237,8 +231,7 @@ impl WorkUnit {
     /// The evidence types that the work unit asks for, with whether each is required, in document order.
     #[must_use]
     pub fn evidence_requirements(&self) -> Vec<(&str, bool)> {
-        let items = self.value.get("evidence_requirements").and_then(Value::as_array).unwrap_or_default();
-        items
+        items(&self.value, &["evidence_requirements"])
             .iter()
             .map(|item| (text(item, &["type"]), item.get("required").and_then(Value::as_bool).unwrap_or(true)))
             .collect()
@@ -253,8 +246,9 @@ impl WorkUnit {
     /// The digest of the input with id `baseline`, which on the mesh is the author's blob of the tree before the work.
     #[must_use]
     pub fn baseline_digest(&self) -> Option<Digest> {
-        let inputs = self.value.get("inputs").and_then(Value::as_array).unwrap_or_default();
-        let baseline = inputs.iter().find(|input| input.get("id").and_then(Value::as_str) == Some("baseline"))?;
+        let baseline = items(&self.value, &["inputs"])
+            .iter()
+            .find(|input| input.get("id").and_then(Value::as_str) == Some("baseline"))?;
         baseline.get("digest").and_then(Value::as_str)?.parse().ok()
     }
 
@@ -263,33 +257,10 @@ impl WorkUnit {
     }
 }
 
-/// Integers that we count with; the schema admits any size.
+/// Integers that we count with.
 const COUNTED: &[&[&str]] = &[
     &["version"],
     &["verification_policy", "quorum"],
     &["verification_policy", "minimum_independent_verifiers"],
     &["failure_semantics", "max_attempts"],
 ];
-
-pub(crate) fn in_range(document: Document, value: &Value, path: &[&str]) -> Result<(), HandoffError> {
-    match value.at(path) {
-        Some(Value::Int(integer)) if integer.as_u64().is_none() => Err(HandoffError::OutOfRange {
-            document,
-            pointer: path.iter().map(|step| format!("/{step}")).collect(),
-            found: crate::error::shown(value.at(path)),
-        }),
-        _ => Ok(()),
-    }
-}
-
-pub(crate) fn text<'a>(value: &'a Value, path: &[&str]) -> &'a str {
-    value.at(path).and_then(Value::as_str).unwrap_or_default()
-}
-
-pub(crate) fn number(value: &Value, path: &[&str]) -> Option<u64> {
-    value.at(path).and_then(Value::as_u64)
-}
-
-pub(crate) fn texts<'a>(value: &'a Value, path: &[&str]) -> Vec<&'a str> {
-    value.at(path).and_then(Value::as_array).unwrap_or_default().iter().filter_map(Value::as_str).collect()
-}

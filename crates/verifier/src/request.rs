@@ -8,7 +8,8 @@ use quorum_schemas::{Object, Value, c1, limits::Limits, parse_with};
 
 use crate::{BoundPlan, Check, VerifierError, limits};
 
-/// One request to the check child. It has no room for a key, a manifest's status or its logs.
+/// One request to the check child. It has no room for a key, nor, beside what an imported plan judges by definition
+/// ([`BoundPlan::observing`]), for a manifest's status or its logs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckRequest {
     /// The bound plan.
@@ -55,6 +56,7 @@ impl CheckRequest {
             ("hidden", Value::Array(self.hidden.iter().map(path).collect())),
             ("exe", path(&self.exe)),
         ];
+        members.extend(self.plan.import_value().map(|import| ("import", import)));
         members.extend(self.baseline_root.as_ref().map(|root| ("baseline_root", path(root))));
         members.extend(self.plan_dir.as_ref().map(|dir| ("plan_dir", path(dir))));
         members.extend(self.head_commit.as_ref().map(|commit| ("head_commit", hex(commit).into())));
@@ -80,9 +82,12 @@ impl CheckRequest {
         let hidden = need("hidden")?.as_array().unwrap_or_default();
         let isolation = need("isolation")?.as_str().unwrap_or_default();
         Ok(Self {
-            plan: BoundPlan::reread(need("plan")?.clone())?,
+            plan: match value.get("import") {
+                None => BoundPlan::reread(need("plan")?.clone())?,
+                Some(import) => BoundPlan::reread_imported(need("plan")?.clone(), import)?,
+            },
             handoff: Handoff::reread(need("handoff")?).map_err(|error| garbage("handoff", error.to_string()))?,
-            binding: ManifestBinding::reread(need("binding")?)
+            binding: ManifestBinding::parse(need("binding")?)
                 .map_err(|error| garbage("binding", error.to_string()))?,
             work_unit: WorkUnit::reread(need("work_unit")?.clone())
                 .map_err(|error| garbage("work_unit", error.to_string()))?,

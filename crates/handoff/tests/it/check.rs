@@ -7,6 +7,7 @@ use quorum_schemas::{Digest, Value};
 use serde_json::{Value as Json, json};
 
 use crate::fixtures::{admitted, edit, result};
+use crate::rules::named;
 
 type Edit = (&'static str, Option<Json>);
 
@@ -32,15 +33,18 @@ fn judge(intake: &Intake, document: &Json) -> Vec<(Rule, String)> {
 
 /// The edits break exactly these rules at these places.
 macro_rules! breaks {
-    ($($name:ident: [$($pointer:literal = $value:expr),*] breaks [$($rule:ident at $place:literal),*];)*) => {
+    ($broken:ident covers $covered:ident; $($name:ident: [$($pointer:literal = $value:expr),*] breaks [$($rule:ident at $place:literal),*];)*) => {
         $(
             #[test]
             fn $name() {
                 let edits: &[Edit] = &[$(($pointer, Option::<Json>::from($value))),*];
                 let expected: Vec<(Rule, String)> = vec![$((Rule::$rule, $place.to_owned())),*];
-                assert_eq!(broken(edits), expected);
+                named(stringify!($name), &[$(Rule::$rule.as_str()),*]);
+                assert_eq!($broken(edits), expected);
             }
         )*
+
+        pub(crate) const $covered: &[Rule] = &[$($(Rule::$rule,)*)*];
     };
 }
 
@@ -49,6 +53,7 @@ fn digest(letter: &str) -> Json {
 }
 
 breaks! {
+    broken covers OF_RESULTS;
     idk_p04_v05_other_manifest: ["/result_manifest_id" = json!("acme/answer/2")]
         breaks [P4 at "/result_manifest_id", V5 at "/result_manifest_id"];
     idk_p05_v06_v07_other_work_unit: ["/work_unit_id" = json!("acme/other")]
@@ -66,7 +71,7 @@ breaks! {
         breaks [P9 at "/independence/worker_id_observed", V11 at "/independence/worker_id_observed"];
     idk_p10_v13_the_worker_claims_independence: ["/verifier/id" = json!("worker-1")]
         breaks [P10 at "/verifier/id", V13 at "/verifier/id"];
-    idk_v13_the_worker_admits_that_it_is_the_verifier:
+    idk_v12_v13_the_worker_admits_that_it_is_the_verifier:
         ["/verifier/id" = json!("worker-1"), "/independence/independent_from_worker" = json!(false)]
         breaks [V12 at "/independence/independent_from_worker", V13 at "/verifier/id"];
     idk_v01_schema: ["/status" = json!("great"), "/attempt" = json!(2.0), "/accepted" = json!(true)]
@@ -92,7 +97,7 @@ breaks! {
         breaks [V15 at "/decision_support/recommendation", V16 at "/decision_support/recommendation"];
     idk_v09_v10_v14_v16_accept_without_a_required_check: ["/checks/0/id" = json!("optional-lint")]
         breaks [V9 at "/checks", V10 at "/checks", V14 at "/status", V16 at "/decision_support/recommendation"];
-    repeated_check_passes_and_fails: ["/checks/-" = json!({"id": "tests", "type": "test", "required": true,
+    idk_v14_v16_repeated_check_passes_and_fails: ["/checks/-" = json!({"id": "tests", "type": "test", "required": true,
         "status": "failed", "summary": "", "evidence_ids": []})]
         breaks [V14 at "/status", V16 at "/decision_support/recommendation", RepeatedCheck at "/checks/2/id"];
     a_rejection_that_says_so_breaks_nothing: ["/checks/0/status" = json!("failed"), "/status" = json!("failed"),
@@ -136,43 +141,17 @@ fn manifest_breaks(edits: &[Edit]) -> Vec<(Rule, String)> {
     check_manifest(&manifest, &intake.work_unit).into_iter().map(|v| (v.rule, v.pointer)).collect()
 }
 
-#[test]
-fn idk_p01_manifest_of_another_work_unit() {
-    let found = manifest_breaks(&[("/work_unit_id", Some(json!("acme/other")))]);
-    assert_eq!(found, [(Rule::P1, "/work_unit_id".to_owned())]);
-    assert_eq!(manifest_breaks(&[]), []);
-}
-
-#[test]
-fn idk_p02_v03_manifest_of_another_version() {
-    let found = manifest_breaks(&[("/work_unit_version", Some(json!(4)))]);
-    let at = "/work_unit_version".to_owned();
-    assert_eq!(found, [(Rule::P2, at.clone()), (Rule::V3, at)]);
-}
-
-#[test]
-fn idk_p03_manifest_of_other_content() {
-    let found = manifest_breaks(&[("/provenance/work_unit_digest", Some(digest("9")))]);
-    assert_eq!(found, [(Rule::P3, "/provenance/work_unit_digest".to_owned())]);
-}
-
-#[test]
-fn idk_v04_evidence_artifact_was_not_produced() {
-    let found = manifest_breaks(&[("/verification_request/evidence_artifact_ids", Some(json!(["answer", "ghost"])))]);
-    assert_eq!(found, [(Rule::V4, "/verification_request/evidence_artifact_ids/1".to_owned())]);
-}
-
-/// V2 and V17 speak about experiment manifests; every other number is here or in the derivation.
-#[test]
-fn every_rule_is_numbered_once() {
-    let codes: BTreeSet<&str> = Rule::ALL.iter().map(|rule| rule.as_str()).collect();
-    assert_eq!(codes.len(), Rule::ALL.len());
-    for number in 1..=10 {
-        assert!(codes.contains(format!("idk_p{number:02}").as_str()), "P{number}");
-    }
-    for number in (1..=16).filter(|number| *number != 2) {
-        assert!(codes.contains(format!("idk_v{number:02}").as_str()), "V{number}");
-    }
+breaks! {
+    manifest_breaks covers OF_MANIFESTS;
+    idk_p01_manifest_of_another_work_unit: ["/work_unit_id" = json!("acme/other")] breaks [P1 at "/work_unit_id"];
+    idk_p02_v03_manifest_of_another_version: ["/work_unit_version" = json!(4)]
+        breaks [P2 at "/work_unit_version", V3 at "/work_unit_version"];
+    idk_p03_manifest_of_other_content: ["/provenance/work_unit_digest" = digest("9")]
+        breaks [P3 at "/provenance/work_unit_digest"];
+    idk_v04_evidence_artifact_was_not_produced:
+        ["/verification_request/evidence_artifact_ids" = json!(["answer", "ghost"])]
+        breaks [V4 at "/verification_request/evidence_artifact_ids/1"];
+    a_sound_manifest_breaks_nothing: [] breaks [];
 }
 
 /// What a verifier on the mesh receives must be one case: any member of the binding that differs is named.

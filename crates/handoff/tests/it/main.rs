@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod binding;
+mod build;
 mod check;
 mod derivation;
 mod fixtures;
@@ -9,3 +10,5 @@ mod golden;
 mod intake;
 mod properties;
 mod reference;
+mod rules;
+mod source;
