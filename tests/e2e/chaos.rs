@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quorum_handoff::{C6Manifest, CandidateReference, WorkUnit, Worker, build_c6_manifest};
 use quorum_mesh::{Place, Stored, StreamName, UserRole};
-use quorum_schemas::{Digest, Timestamp, Value, parse};
+use quorum_schemas::{C1Digest, Digest, Timestamp, Value, parse};
 use quorum_testkit::{AUDITOR, Party, VerifierSpec, World, WorldPlan, find_nats_server};
 use serde_json::json;
 use tempfile::TempDir;
@@ -70,7 +70,7 @@ impl Chaos {
     }
 
     /// Publishes work unit number `number` and a candidate for it; every third candidate is wrong.
-    pub(crate) async fn submit(&self, number: usize) -> Digest {
+    pub(crate) async fn submit(&self, number: usize) -> C1Digest {
         let unit = work_unit(number);
         let unit = self.world.publish_work_unit(&unit).await.unwrap();
         let folder = examples().join(if number % 3 == 2 { "wrong" } else { "good" });
@@ -80,7 +80,7 @@ impl Chaos {
     }
 
     /// Waits for revision 1 and says what it rests on.
-    pub(crate) async fn told(&self, handoff: Digest) -> Told {
+    pub(crate) async fn told(&self, handoff: C1Digest) -> Told {
         let decision = self.world.decision(handoff, 1, PATIENCE).await;
         let (_, decision) = decision.unwrap_or_else(|error| panic!("{error}\n{}", self.logs()));
         let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap().to_owned();
@@ -102,8 +102,8 @@ impl Chaos {
     }
 
     /// Revisions by handoff, as the stream holds them.
-    pub(crate) async fn revisions(&self) -> BTreeMap<Digest, Vec<u32>> {
-        let mut revisions: BTreeMap<Digest, Vec<u32>> = BTreeMap::new();
+    pub(crate) async fn revisions(&self) -> BTreeMap<C1Digest, Vec<u32>> {
+        let mut revisions: BTreeMap<C1Digest, Vec<u32>> = BTreeMap::new();
         for stored in self.all(StreamName::Decisions).await {
             if let Place::Decision { handoff, revision } = stored.place().unwrap() {
                 revisions.entry(handoff).or_default().push(revision);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use quorum_mesh::fault;
-use quorum_schemas::Digest;
+use quorum_schemas::C1Digest;
 use quorum_testkit::COORDINATOR;
 
 use crate::chaos::{Chaos, PATIENCE, Told, VERIFIERS};
@@ -116,12 +116,12 @@ async fn at_a_point(point: &str, daemon: Daemon, victim: Victim) {
 }
 
 /// Every handoff has exactly revision 1, and it says what the undisturbed run says.
-async fn ends_well(chaos: &Chaos, handoffs: &BTreeMap<usize, Digest>) {
+async fn ends_well(chaos: &Chaos, handoffs: &BTreeMap<usize, C1Digest>) {
     for (number, handoff) in handoffs {
         assert_eq!(chaos.told(*handoff).await, expected(*number), "unit {number}\n{}", chaos.logs());
     }
     let revisions = chaos.revisions().await;
-    let wanted: BTreeMap<Digest, Vec<u32>> = handoffs.values().map(|handoff| (*handoff, vec![1])).collect();
+    let wanted: BTreeMap<C1Digest, Vec<u32>> = handoffs.values().map(|handoff| (*handoff, vec![1])).collect();
     assert_eq!(revisions, wanted, "{}", chaos.logs());
 }
 
@@ -147,7 +147,7 @@ async fn random_kills(seed: u64, kills: u64) {
     let mut chance = Chance(seed);
     let mut chaos = Chaos::start().await;
     chaos.world.start_daemons().unwrap();
-    let mut handoffs: BTreeMap<usize, Digest> = BTreeMap::new();
+    let mut handoffs: BTreeMap<usize, C1Digest> = BTreeMap::new();
     for kill in 0..kills {
         if kill % 4 == 0 {
             let next = handoffs.len();

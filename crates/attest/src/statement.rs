@@ -23,9 +23,9 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Bytes, named by their SHA-256.
+    /// Bytes, or a document in a canonical form, named by their SHA-256.
     #[must_use]
-    pub fn sha256(name: impl Into<String>, digest: Digest) -> Self {
+    pub fn sha256<F>(name: impl Into<String>, digest: Digest<F>) -> Self {
         Self { name: name.into(), digest: BTreeMap::from([(SHA256.to_owned(), digest.hex())]) }
     }
 

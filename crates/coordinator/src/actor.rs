@@ -3,7 +3,7 @@
 use quorum_handoff::{CandidateSubject, Intake, candidate_subject};
 use quorum_mesh::consume::DeadLetter;
 use quorum_mesh::{BlobRef, BlobRole, Delivery, LeaseCall, MeshError, Place, Stored, StreamName};
-use quorum_schemas::{Digest, Timestamp};
+use quorum_schemas::{C1Digest, Digest, Timestamp};
 use quorum_tasks::Event;
 
 use crate::admission::{Admission, admit};
@@ -197,7 +197,7 @@ impl Actor {
 
     fn judge(&self, manifest: &ManifestDoc, now: Timestamp) -> Admission {
         let rejected = |candidate: &Digest| self.board.rejected(&manifest.work, candidate);
-        let issued = |id: &Digest| self.board.handoffs.contains_key(id);
+        let issued = |id: &C1Digest| self.board.handoffs.contains_key(id);
         admit(manifest, &self.board.known(manifest, &issued, &rejected), &self.context.loaded.policy, now)
     }
 
@@ -416,7 +416,7 @@ impl Actor {
         &mut self,
         stored: &Stored,
         refused: &Refused,
-        handoff: Option<Digest>,
+        handoff: Option<C1Digest>,
     ) -> Result<(), CoordinatorError> {
         let publisher = publisher(stored);
         if !self.board.refused.insert((publisher.clone(), stored.digest())) {
@@ -455,7 +455,7 @@ impl Actor {
 
     /// Handoffs whose deadline has passed on the stream's clock too are decided on what was published before it.
     async fn end_deadlines(&mut self, now: Timestamp) -> Result<(), CoordinatorError> {
-        let due: Vec<Digest> = self.undecided(|case| case.doc.deadline <= now);
+        let due: Vec<C1Digest> = self.undecided(|case| case.doc.deadline <= now);
         if due.is_empty() {
             return Ok(());
         }
@@ -475,14 +475,14 @@ impl Actor {
         Ok(())
     }
 
-    fn undecided(&self, also: impl Fn(&Case) -> bool) -> Vec<Digest> {
+    fn undecided(&self, also: impl Fn(&Case) -> bool) -> Vec<C1Digest> {
         let cases = self.board.cases.iter().filter(|(_, case)| case.is_live() && also(case));
         cases.map(|(id, _)| *id).collect()
     }
 
     async fn end(
         &mut self,
-        id: Digest,
+        id: C1Digest,
         deadline: Deadline,
         really: impl Fn(&Case) -> bool,
     ) -> Result<(), CoordinatorError> {

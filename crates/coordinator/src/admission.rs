@@ -2,7 +2,7 @@
 
 use quorum_handoff::{Intake, WorkUnit, intake_values};
 use quorum_policies::Policy;
-use quorum_schemas::{Digest, Timestamp};
+use quorum_schemas::{C1Digest, Digest, Timestamp};
 
 use crate::documents::{ManifestDoc, Refused, WorkUnitDoc, check_candidate, handoff_refusal};
 use crate::limits;
@@ -14,9 +14,9 @@ pub(crate) struct Known<'a> {
     /// The newest version of that WorkUnit, and when it came.
     pub(crate) newest: Option<(u64, Timestamp)>,
     /// The digest of the first manifest of this work unit version, worker and attempt.
-    pub(crate) first: Option<Digest>,
+    pub(crate) first: Option<C1Digest>,
     /// Whether a handoff was issued already: what was once admitted stays so, whatever was learnt since.
-    pub(crate) issued: &'a dyn Fn(&Digest) -> bool,
+    pub(crate) issued: &'a dyn Fn(&C1Digest) -> bool,
     /// When a candidate of this work unit was rejected, by its digest.
     pub(crate) rejected: &'a dyn Fn(&Digest) -> Option<Timestamp>,
 }
@@ -124,8 +124,8 @@ mod tests {
         }
     }
 
-    fn outcome(first: Option<Digest>, now: Timestamp) -> String {
-        let (issued, rejected) = (|_: &Digest| false, |_: &Digest| None);
+    fn outcome(first: Option<C1Digest>, now: Timestamp) -> String {
+        let (issued, rejected) = (|_: &C1Digest| false, |_: &Digest| None);
         let known = Known { work_unit: None, newest: None, first, issued: &issued, rejected: &rejected };
         let policy = b"schema_version = \"0.1\"\nid = \"p\"\n";
         match admit(&manifest(), &known, &Policy::parse(policy).expect("a policy"), now) {
@@ -147,6 +147,6 @@ mod tests {
     #[test]
     fn design_6_one_manifest_per_attempt() {
         assert_eq!(outcome(Some(manifest().digest), at(0)), "again");
-        assert_eq!(outcome(Some(Digest::of(b"another manifest")), at(0)), "attempt_conflict");
+        assert_eq!(outcome(Some(Digest::c1(&"another manifest".into())), at(0)), "attempt_conflict");
     }
 }

@@ -1,7 +1,7 @@
 //! Refusals as the coordinator publishes them: once each, whatever is replayed.
 
 use quorum_mesh::{AuditRecord, Stored};
-use quorum_schemas::Digest;
+use quorum_schemas::{C1Digest, Digest};
 
 use crate::documents::Refused;
 
@@ -9,7 +9,7 @@ use crate::documents::Refused;
 pub(crate) const REFUSAL: &str = "refusal";
 
 /// The record of a refused document. The pointer says where in the document; without one the subject is named.
-pub(crate) fn refusal(stored: &Stored, publisher: &str, refused: &Refused, handoff: Option<Digest>) -> AuditRecord {
+pub(crate) fn refusal(stored: &Stored, publisher: &str, refused: &Refused, handoff: Option<C1Digest>) -> AuditRecord {
     record(REFUSAL, refused, &stored.subject, stored.digest(), publisher, handoff)
 }
 
@@ -19,7 +19,7 @@ pub(crate) fn record(
     subject: &str,
     digest: Digest,
     publisher: &str,
-    handoff: Option<Digest>,
+    handoff: Option<C1Digest>,
 ) -> AuditRecord {
     let place = if refused.pointer.is_empty() { subject } else { &refused.pointer };
     AuditRecord {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use quorum_mesh::{Stored, StreamName};
 use quorum_policies::{EarlierAttempt, Recommendation};
-use quorum_schemas::{Digest, Timestamp};
+use quorum_schemas::{C1Digest, Digest, Timestamp};
 
 use crate::admission::Known;
 use crate::case::Case;
@@ -26,13 +26,13 @@ pub(crate) struct Board {
     /// WorkUnits by id and version.
     pub(crate) work: BTreeMap<String, BTreeMap<u64, WorkUnitDoc>>,
     /// The first manifest of each attempt, whether it was admitted or not.
-    pub(crate) attempts: BTreeMap<AttemptKey, Digest>,
+    pub(crate) attempts: BTreeMap<AttemptKey, C1Digest>,
     /// Handoffs by id.
-    pub(crate) cases: BTreeMap<Digest, Case>,
+    pub(crate) cases: BTreeMap<C1Digest, Case>,
     /// Signed handoffs that stood on the stream when the coordinator started.
-    pub(crate) handoffs: BTreeMap<Digest, Stored>,
+    pub(crate) handoffs: BTreeMap<C1Digest, Stored>,
     /// Decisions that stood on the stream, by handoff and revision.
-    pub(crate) decisions: BTreeMap<Digest, BTreeMap<u32, Stored>>,
+    pub(crate) decisions: BTreeMap<C1Digest, BTreeMap<u32, Stored>>,
     /// Publisher and digest of what was refused before: a refusal stays, whatever came later. Somebody else who publishes
     /// the same bytes where they do not belong must not have them refused everywhere.
     pub(crate) refused: BTreeSet<(String, Digest)>,
@@ -56,7 +56,7 @@ impl Board {
     pub(crate) fn known<'a>(
         &'a self,
         manifest: &ManifestDoc,
-        issued: &'a dyn Fn(&Digest) -> bool,
+        issued: &'a dyn Fn(&C1Digest) -> bool,
         rejected: &'a dyn Fn(&Digest) -> Option<Timestamp>,
     ) -> Known<'a> {
         let versions = self.work.get(&manifest.work);

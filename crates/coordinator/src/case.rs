@@ -10,7 +10,7 @@ use quorum_policies::{
     Assurance, Decision, EarlierAttempt, Facts, Outcome, PoliciesError, Policy, RULES_VERSION, Received, Refusal,
     SeatFact, Verdict, WorkerIdentity, decide,
 };
-use quorum_schemas::{Digest, Timestamp};
+use quorum_schemas::{C1Digest, Digest, Timestamp};
 use quorum_tasks::{Event, State, Terms, Verifier, Worker, step};
 
 use crate::config::{Loaded, Timing};
@@ -119,7 +119,7 @@ impl Case {
         self.decisions.is_empty() && !self.stuck
     }
 
-    pub(crate) fn id(&self) -> Digest {
+    pub(crate) fn id(&self) -> C1Digest {
         self.doc.handoff.id()
     }
 

@@ -141,7 +141,7 @@ impl Config {
         let bytes = secret_file("seat_secret_file", &self.seat_secret_file)?;
         let from_hex = || {
             let text = std::str::from_utf8(&bytes).ok()?.trim_end();
-            Digest::from_hex(text).ok().map(|digest| *digest.as_bytes())
+            <Digest>::from_hex(text).ok().map(|digest| *digest.as_bytes())
         };
         let secret: Option<[u8; 32]> = bytes.as_slice().try_into().ok().or_else(from_hex);
         secret.ok_or_else(|| CoordinatorError::SecretMalformed { path: self.seat_secret_file.clone() })

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quorum_attest::Role;
 use quorum_mesh::{AuditRecord, BlobRole, LeaseStore, Mesh, MeshError};
 use quorum_policies::Policy;
-use quorum_schemas::Digest;
+use quorum_schemas::{C1Digest, Digest};
 
 use crate::config::{Loaded, Timing};
 use crate::{CoordinatorError, clock, limits};
@@ -37,7 +37,7 @@ impl Context {
     }
 
     /// The policy that a handoff was issued under.
-    pub(crate) async fn policy(&mut self, handoff: Digest, digest: Digest) -> Result<Arc<Policy>, CoordinatorError> {
+    pub(crate) async fn policy(&mut self, handoff: C1Digest, digest: Digest) -> Result<Arc<Policy>, CoordinatorError> {
         if let Some(policy) = self.policies.get(&digest) {
             return Ok(policy.clone());
         }

@@ -6,7 +6,7 @@ use quorum_attest::{
 };
 use quorum_handoff::{CandidateSubject, Handoff, Intake, ManifestBinding, WorkUnit, candidate_subject};
 use quorum_mesh::{Place, Stored};
-use quorum_schemas::{Digest, Object, SchemaName, Timestamp, Value, validate};
+use quorum_schemas::{C1Digest, Digest, Object, SchemaName, Timestamp, Value, validate};
 
 use crate::CoordinatorError;
 
@@ -69,7 +69,7 @@ pub(crate) struct ManifestDoc {
     /// The signed subject; held against the derived one in [`check_candidate`].
     pub(crate) about: Vec<Subject>,
     pub(crate) value: Value,
-    pub(crate) digest: Digest,
+    pub(crate) digest: C1Digest,
     pub(crate) worker: Entry,
     pub(crate) worker_key: KeyId,
     pub(crate) work: String,
@@ -204,7 +204,7 @@ pub(crate) fn read_handoff(stored: &Stored, trust: &TrustRoot) -> Result<Handoff
     let handoff = Handoff::parse(get("handoff")?).map_err(refusal)?;
     let binding = ManifestBinding::parse(get("manifest_binding")?).map_err(refusal)?;
     let panel = get("panel")?.as_u64().and_then(|n| u32::try_from(n).ok()).ok_or_else(|| malformed("panel"))?;
-    if digest("handoff_id")? != handoff.id() {
+    if get("handoff_id")? != &handoff.id().into() {
         return Err(malformed("handoff_id"));
     }
     subject_is(&authentic, &subject(&binding))?;

@@ -6,7 +6,7 @@ use quorum_attest::AttestError;
 use quorum_handoff::HandoffError;
 use quorum_mesh::MeshError;
 use quorum_policies::PoliciesError;
-use quorum_schemas::{Digest, ErrorEntry, error_codes};
+use quorum_schemas::{C1Digest, Digest, ErrorEntry, error_codes};
 use quorum_tasks::TasksError;
 
 /// A fault of the coordinator itself. What is wrong with a document of somebody else is a refusal, never an error.
@@ -100,7 +100,7 @@ pub enum CoordinatorError {
     #[error("handoff {handoff} was issued under policy {policy}, which is neither configured nor on the mesh")]
     PolicyUnknown {
         /// The handoff.
-        handoff: Digest,
+        handoff: C1Digest,
         /// The policy's digest.
         policy: Digest,
     },
@@ -116,7 +116,7 @@ pub enum CoordinatorError {
     #[error("the record of handoff {handoff} lacks {what}; is the handoff decided?")]
     RecordIncomplete {
         /// The handoff.
-        handoff: Digest,
+        handoff: C1Digest,
         /// What is missing.
         what: String,
     },

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use quorum_attest::{Envelope, Statement};
 use quorum_mesh::{BlobRole, Mesh, MeshError, Place, StreamName};
 use quorum_policies::{Decision, Recommendation};
-use quorum_schemas::{Digest, c1};
+use quorum_schemas::{C1Digest, Digest, c1};
 
 use crate::evidence::named_bundle;
 use crate::{CoordinatorError, record};
@@ -15,7 +15,7 @@ use crate::{CoordinatorError, record};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
     /// The handoff.
-    pub handoff: Digest,
+    pub handoff: C1Digest,
     /// The newest revision, which the record is of.
     pub revision: u32,
     /// What it recommends.
@@ -30,7 +30,7 @@ pub struct Exported {
 ///
 /// # Errors
 /// `record_incomplete` (not decided, or a part is not on the mesh), `output`, and those of the mesh.
-pub async fn export(mesh: &Mesh, handoff: Digest, directory: &Path) -> Result<Exported, CoordinatorError> {
+pub async fn export(mesh: &Mesh, handoff: C1Digest, directory: &Path) -> Result<Exported, CoordinatorError> {
     let collector = Collector { mesh, handoff };
     let (decision, envelope) = collector.decision().await?;
     let mut files = collector.files(&decision).await?;
@@ -52,7 +52,7 @@ pub async fn export(mesh: &Mesh, handoff: Digest, directory: &Path) -> Result<Ex
 
 struct Collector<'a> {
     mesh: &'a Mesh,
-    handoff: Digest,
+    handoff: C1Digest,
 }
 
 impl Collector<'_> {

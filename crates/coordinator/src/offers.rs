@@ -82,6 +82,6 @@ impl Context {
         let handoff = case.id();
         let place = Place::Offer { verifier: verifier.to_owned(), handoff, seat, try_no }.subject()?;
         let refused = Refused::new("lapsed", "", "the lease ran out unanswered");
-        self.audit(&audit::record("lease", &refused, &place, handoff, verifier, Some(handoff))).await
+        self.audit(&audit::record("lease", &refused, &place, handoff.of_bytes(), verifier, Some(handoff))).await
     }
 }

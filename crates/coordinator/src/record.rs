@@ -29,7 +29,7 @@ pub(crate) fn listing(context: &Context, case: &Case, sheet: &FactSheet) -> BTre
         (result_manifest(), Digest::of(&case.manifest_envelope)),
         (POLICY.to_owned(), case.policy.digest()),
         (TRUST.to_owned(), context.loaded.trust.digest()),
-        (FACTS.to_owned(), Digest::c1(&sheet.to_value())),
+        (FACTS.to_owned(), Digest::c1(&sheet.to_value()).of_bytes()),
     ]);
     for digest in sheet.facts.received.keys() {
         files.insert(evidence(digest), *digest);

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use quorum_attest::{Envelope, PredicateType, Statement, TrustRoot, authenticate};
 use quorum_policies::{Decision, FactSheet, Policy, Recommendation};
-use quorum_schemas::{Digest, Value, c1, parse};
+use quorum_schemas::{C1Digest, Digest, Value, c1, parse};
 
 use crate::control::read_disk;
 use crate::decision::{Files, recompute};
@@ -31,7 +31,7 @@ pub struct Audited {
     /// What is recommended.
     pub recommendation: Recommendation,
     /// The handoff.
-    pub handoff_id: Digest,
+    pub handoff_id: C1Digest,
     /// Digest of the trust root's file: who reads the record must know it from elsewhere.
     pub trust: Digest,
     /// Who signed the decision: role and id; `None` for an unsigned one.

@@ -1,6 +1,6 @@
 //! Audit records: what was refused, leased, contradicted or given up.
 
-use quorum_schemas::{Digest, Object, Value, c1, parse};
+use quorum_schemas::{C1Digest, Digest, Object, SchemasError, Value, c1, parse};
 
 use crate::{Mesh, MeshError, Place, Published};
 
@@ -18,7 +18,7 @@ pub struct AuditRecord {
     /// Who published that.
     pub publisher: String,
     /// The handoff, where there is one.
-    pub handoff: Option<Digest>,
+    pub handoff: Option<C1Digest>,
 }
 
 impl AuditRecord {
@@ -55,14 +55,14 @@ impl AuditRecord {
             let text = value.get(key).and_then(Value::as_str).map(str::to_owned);
             text.ok_or_else(|| malformed(format!("`{key}` is not a text")))
         };
-        let digest = |text: String| text.parse::<Digest>().map_err(|error| malformed(error.to_string()));
+        let unreadable = |error: SchemasError| malformed(error.to_string());
         let record = Self {
             kind: text("kind")?,
             code: text("code")?,
             place: text("place")?,
-            digest: digest(text("digest")?)?,
+            digest: text("digest")?.parse().map_err(unreadable)?,
             publisher: text("publisher")?,
-            handoff: value.get("handoff").map(|_| digest(text("handoff")?)).transpose()?,
+            handoff: value.get("handoff").map(|_| text("handoff")?.parse().map_err(unreadable)).transpose()?,
         };
         // Unknown members and other spellings would not come out again.
         if record.to_bytes() == body { Ok(record) } else { Err(malformed("not the form that this mesh writes".into())) }
@@ -97,7 +97,7 @@ mod tests {
             place: "idkmesh.v1.x".into(),
             digest: Digest::of(b"x"),
             publisher: "v".into(),
-            handoff: Some(Digest::of(b"h")),
+            handoff: Some(Digest::c1(&"h".into())),
         };
         assert_eq!(AuditRecord::parse(&record.to_bytes()).unwrap(), record);
         record.handoff = None;

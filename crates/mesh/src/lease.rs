@@ -3,7 +3,7 @@
 use async_nats::{HeaderMap, Subscriber};
 use bytes::Bytes;
 use futures::StreamExt as _;
-use quorum_schemas::{Digest, Object, Timestamp, Value, c1, limits::Limits, parse_with};
+use quorum_schemas::{C1Digest, Object, Timestamp, Value, c1, limits::Limits, parse_with};
 
 use crate::place::ROOT;
 use crate::publish::Put;
@@ -41,7 +41,7 @@ pub struct LeaseRequest {
     /// The wish.
     pub op: LeaseOp,
     /// Handoff id.
-    pub handoff: Digest,
+    pub handoff: C1Digest,
     /// The seat.
     pub seat: u32,
     /// The try.
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn design_6_lease_messages_round_trip_and_refuse_other_forms() {
         for epoch in [None, Some(7)] {
-            let request = LeaseRequest { op: LeaseOp::Renew, handoff: Digest::of(b"h"), seat: 1, try_no: 2, epoch };
+            let request = LeaseRequest { op: LeaseOp::Renew, handoff: C1Digest::c1(&"h".into()), seat: 1, try_no: 2, epoch };
             assert_eq!(LeaseRequest::parse(&request.to_bytes()).unwrap(), request);
         }
         for reply in [
@@ -329,7 +329,7 @@ mod tests {
             assert_eq!(LeaseReply::parse(&reply.to_bytes()).unwrap(), reply);
         }
         let good = String::from_utf8(
-            LeaseRequest { op: LeaseOp::Claim, handoff: Digest::of(b"h"), seat: 1, try_no: 1, epoch: None }.to_bytes(),
+            LeaseRequest { op: LeaseOp::Claim, handoff: C1Digest::c1(&"h".into()), seat: 1, try_no: 1, epoch: None }.to_bytes(),
         )
         .unwrap();
         for (from, to) in

@@ -76,7 +76,7 @@ impl MeshUser {
     pub fn generate(role: UserRole, id: &str) -> Result<Self, MeshError> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|error| MeshError::broker("random password", error))?;
-        Self::new(role, id, &quorum_schemas::Digest::from_bytes(bytes).hex())
+        Self::new(role, id, &<quorum_schemas::Digest>::from_bytes(bytes).hex())
     }
 }
 

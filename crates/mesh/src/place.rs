@@ -1,6 +1,6 @@
 //! Subjects as types: what a message is, and where it stands.
 
-use quorum_schemas::Digest;
+use quorum_schemas::{C1Digest, Digest};
 
 use crate::{BlobRole, MeshError, StreamName, token};
 
@@ -31,14 +31,14 @@ pub enum Place {
     /// A signed handoff.
     Handoff {
         /// Handoff id.
-        handoff: Digest,
+        handoff: C1Digest,
     },
     /// A seat offered to one verifier.
     Offer {
         /// Verifier id.
         verifier: String,
         /// Handoff id.
-        handoff: Digest,
+        handoff: C1Digest,
         /// The seat.
         seat: u32,
         /// The try.
@@ -49,7 +49,7 @@ pub enum Place {
         /// Verifier id.
         verifier: String,
         /// Handoff id.
-        handoff: Digest,
+        handoff: C1Digest,
         /// The seat.
         seat: u32,
         /// The try.
@@ -58,7 +58,7 @@ pub enum Place {
     /// A revision of a decision; the first is 1.
     Decision {
         /// Handoff id.
-        handoff: Digest,
+        handoff: C1Digest,
         /// The revision.
         revision: u32,
     },
@@ -130,7 +130,8 @@ impl Place {
     /// `subject_unknown` or `token_malformed` for every subject that [`Place::subject`] does not write.
     pub fn parse(subject: &str) -> Result<Self, MeshError> {
         let unknown = || MeshError::SubjectUnknown(subject.to_owned());
-        let digest = |hex: &str| Digest::from_hex(hex).map_err(|_| unknown());
+        let handoff_id = |hex: &str| C1Digest::from_hex(hex).map_err(|_| unknown());
+        let digest = |hex: &str| <Digest>::from_hex(hex).map_err(|_| unknown());
         let tokens: Vec<&str> = subject
             .strip_prefix(ROOT)
             .and_then(|rest| rest.strip_prefix('.'))
@@ -146,21 +147,21 @@ impl Place {
                 version: version.parse().map_err(|_| unknown())?,
                 attempt: attempt.parse().map_err(|_| unknown())?,
             },
-            ["handoff", handoff] => Self::Handoff { handoff: digest(handoff)? },
+            ["handoff", handoff] => Self::Handoff { handoff: handoff_id(handoff)? },
             ["offer", verifier, handoff, seat, try_no] => Self::Offer {
                 verifier: d(verifier)?,
-                handoff: digest(handoff)?,
+                handoff: handoff_id(handoff)?,
                 seat: seat.parse().map_err(|_| unknown())?,
                 try_no: try_no.parse().map_err(|_| unknown())?,
             },
             ["evidence", verifier, handoff, seat, try_no] => Self::Evidence {
                 verifier: d(verifier)?,
-                handoff: digest(handoff)?,
+                handoff: handoff_id(handoff)?,
                 seat: seat.parse().map_err(|_| unknown())?,
                 try_no: try_no.parse().map_err(|_| unknown())?,
             },
             ["decision", handoff, revision] => {
-                Self::Decision { handoff: digest(handoff)?, revision: revision.parse().map_err(|_| unknown())? }
+                Self::Decision { handoff: handoff_id(handoff)?, revision: revision.parse().map_err(|_| unknown())? }
             }
             ["audit", kind, record] => Self::Audit { kind: d(kind)?, record: digest(record)? },
             ["blob", role, publisher, sha256, chunk] => Self::Blob {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use quorum_attest::{AttestError, Authentic, Entry, Envelope, KeyId, PredicateType, authenticate};
 use quorum_handoff::{Rule, Violation, candidate_subject, check_result};
-use quorum_schemas::{Digest, SchemaName, SchemaViolation, Timestamp, Value, validate};
+use quorum_schemas::{C1Digest, Digest, SchemaName, SchemaViolation, Timestamp, Value, validate};
 
 use crate::axes::{Channel, Isolation};
 use crate::verdict::verdict;
@@ -98,7 +98,7 @@ pub(crate) struct Established {
 #[derive(Debug, Default)]
 pub struct Memo(RefCell<Known>);
 
-type Known = HashMap<(Digest, Digest, Timestamp, Digest), Result<Rc<Established>, Vec<Refusal>>>;
+type Known = HashMap<(Digest, Digest, Timestamp, C1Digest), Result<Rc<Established>, Vec<Refusal>>>;
 
 impl Memo {
     fn establish(

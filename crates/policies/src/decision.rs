@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use quorum_attest::KeyId;
-use quorum_schemas::{Digest, SchemaName, Timestamp, Value, c1, validate};
+use quorum_schemas::{Bytes, C1, C1Digest, Digest, SchemaName, Timestamp, Value, c1, validate};
 use serde::{Deserialize, Serialize};
 
 use crate::axes::{Axis, Channel, Isolation, words};
@@ -198,14 +198,14 @@ pub struct Missing {
 
 /// A document that the decision is about: its id, its version or attempt, its digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BoundDocument {
+#[serde(deny_unknown_fields, bound = "")]
+pub struct BoundDocument<F = Bytes> {
     /// The document's id.
     pub id: String,
     /// The work unit's version, the manifest's attempt, the trust root's version; 1 for a policy.
     pub version: u64,
-    /// C1 digest of a work unit or manifest, digest of the raw bytes of a policy or trust root.
-    pub digest: Digest,
+    /// C1 digest of a work unit or manifest, digest of the raw bytes of a policy or trust root: `F` says which.
+    pub digest: Digest<F>,
 }
 
 /// The candidate, as statements name it.
@@ -233,7 +233,7 @@ pub struct RecordFile {
 #[serde(deny_unknown_fields)]
 pub struct Superseded {
     /// Digest of the C1 bytes of the superseded decision.
-    pub digest: Digest,
+    pub digest: C1Digest,
     /// Its revision.
     pub revision: u32,
     /// What it recommended.
@@ -273,11 +273,11 @@ pub struct Decision {
     /// Whether this revision takes an accept_candidate back.
     pub withdraws: bool,
     /// The handoff.
-    pub handoff_id: Digest,
+    pub handoff_id: C1Digest,
     /// What was asked.
-    pub work_unit: BoundDocument,
+    pub work_unit: BoundDocument<C1>,
     /// What was handed in.
-    pub result_manifest: BoundDocument,
+    pub result_manifest: BoundDocument<C1>,
     /// What it is about.
     pub candidate: Candidate,
     /// Who handed it in.
@@ -367,7 +367,7 @@ impl Decision {
 
     /// Digest of the C1 bytes.
     #[must_use]
-    pub fn digest(&self) -> Digest {
+    pub fn digest(&self) -> C1Digest {
         Digest::c1(&self.to_value())
     }
 

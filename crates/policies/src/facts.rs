@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use quorum_attest::KeyId;
-use quorum_schemas::{Digest, SchemaName, Timestamp, Value, validate};
+use quorum_schemas::{C1Digest, Digest, SchemaName, Timestamp, Value, validate};
 use serde::{Deserialize, Serialize};
 
 use crate::PoliciesError;
@@ -51,7 +51,7 @@ pub struct EarlierAttempt {
     /// The manifest's attempt.
     pub attempt: u64,
     /// Its handoff.
-    pub handoff_id: Digest,
+    pub handoff_id: C1Digest,
     /// What was recommended, if it was decided.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub recommendation: Option<crate::Recommendation>,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use quorum_attest::KeyId;
 use quorum_handoff::candidate_subject;
-use quorum_schemas::{Timestamp, counted, one_line};
+use quorum_schemas::{Digest, Timestamp, counted, one_line};
 
 use crate::admit::Evidence;
 use crate::decide::Weighed;
@@ -23,7 +23,6 @@ pub(crate) fn decision(
 ) -> Decision {
     let (handoff, policy, trust) = (case.handoff, case.policy, case.trust);
     let subject = candidate_subject(case.binding);
-    let bound = |id: &str, version, digest| BoundDocument { id: id.to_owned(), version, digest };
     let facts =
         FactSheet { now, panel: case.panel, deadline: case.deadline, worker: case.worker, facts: case.facts.clone() };
     let required = handoff.required_validator_ids();
@@ -65,6 +64,10 @@ pub(crate) fn decision(
         facts,
         files: Vec::new(),
     }
+}
+
+fn bound<F>(id: &str, version: u64, digest: Digest<F>) -> BoundDocument<F> {
+    BoundDocument { id: id.to_owned(), version, digest }
 }
 
 fn heard(weighed: &Weighed, key: KeyId, evidence: &[Evidence]) -> Heard {

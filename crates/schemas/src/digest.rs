@@ -1,11 +1,12 @@
-//! SHA-256 digests as the mesh writes them.
+//! SHA-256 digests as the mesh writes them. The type says of which form of a document one is the digest.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::str::FromStr;
 
 use sha2::Digest as _;
 
-use crate::{SchemasError, Value, c1};
+use crate::{SchemasError, Value, c1, jcs};
 
 /// Incremental SHA-256, for bytes that do not fit in memory at once.
 #[derive(Debug, Clone, Default)]
@@ -20,25 +21,74 @@ impl Sha256 {
     /// The digest of everything fed.
     #[must_use]
     pub fn finish(self) -> Digest {
-        Digest(self.0.finalize().into())
+        Digest::from_bytes(self.0.finalize().into())
     }
 }
 
-/// A SHA-256 digest; written `sha256:` and 64 lower-case hex digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Digest([u8; 32]);
+/// Marks a digest of bytes as they lie in a file or came over a wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Bytes {}
 
-impl Digest {
+/// Marks a digest of a document's canonical form C1 (see [`c1`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum C1 {}
+
+/// Marks a digest of a document's canonical form of RFC 8785 (see [`jcs`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Jcs {}
+
+/// The digest of a document in its canonical form C1.
+pub type C1Digest = Digest<C1>;
+
+/// The digest of a document in its canonical form of RFC 8785.
+pub type JcsDigest = Digest<Jcs>;
+
+/// A SHA-256 digest; written `sha256:` and 64 lower-case hex digits.
+///
+/// `F` is the form that was hashed: [`Bytes`] as they are, [`C1`] or [`Jcs`]. The three are written alike, so only the
+/// type keeps a digest of one form from being held against a digest of another:
+///
+/// ```compile_fail,E0308
+/// use quorum_schemas::{C1Digest, JcsDigest, Value};
+/// fn same(a: C1Digest, b: JcsDigest) -> bool {
+///     a == b
+/// }
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest<F = Bytes>([u8; 32], PhantomData<F>);
+
+impl Digest<Bytes> {
     /// The digest of raw bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
-        Self(sha2::Sha256::digest(bytes).into())
+        Self::from_bytes(sha2::Sha256::digest(bytes).into())
     }
+}
 
+impl Digest<C1> {
     /// The digest of the C1 form of a value.
     #[must_use]
     pub fn c1(value: &Value) -> Self {
-        Self::of(&c1(value))
+        Self::from_bytes(sha2::Sha256::digest(c1(value)).into())
+    }
+}
+
+impl Digest<Jcs> {
+    /// The digest of the RFC 8785 form of a value.
+    ///
+    /// # Errors
+    /// As [`jcs`], for what RFC 8785 cannot write.
+    pub fn jcs(value: &Value) -> Result<Self, SchemasError> {
+        Ok(Self::from_bytes(sha2::Sha256::digest(jcs(value)?).into()))
+    }
+}
+
+impl<F> Digest<F> {
+    /// The same digest as one of bytes: what hashing the canonical bytes gives. There is no way back but to read the
+    /// text of a field whose contract names the form.
+    #[must_use]
+    pub fn of_bytes(self) -> Digest {
+        Digest::from_bytes(self.0)
     }
 
     /// The raw 32 bytes.
@@ -50,7 +100,7 @@ impl Digest {
     /// From raw bytes, as another SHA-256 computed them.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(bytes)
+        Self(bytes, PhantomData)
     }
 
     /// 64 lower-case hex digits without the prefix.
@@ -73,23 +123,23 @@ impl Digest {
             let pair = std::str::from_utf8(pair).map_err(|_| malformed())?;
             *byte = u8::from_str_radix(pair, 16).map_err(|_| malformed())?;
         }
-        Ok(Self(bytes))
+        Ok(Self::from_bytes(bytes))
     }
 }
 
-impl fmt::Display for Digest {
+impl<F> fmt::Display for Digest<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "sha256:{}", self.hex())
     }
 }
 
-impl fmt::Debug for Digest {
+impl<F> fmt::Debug for Digest<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl FromStr for Digest {
+impl<F> FromStr for Digest<F> {
     type Err = SchemasError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -99,19 +149,19 @@ impl FromStr for Digest {
     }
 }
 
-impl From<Digest> for Value {
-    fn from(digest: Digest) -> Self {
+impl<F> From<Digest<F>> for Value {
+    fn from(digest: Digest<F>) -> Self {
         Value::String(digest.to_string())
     }
 }
 
-impl serde::Serialize for Digest {
+impl<F> serde::Serialize for Digest<F> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> serde::Deserialize<'de> for Digest {
+impl<'de, F> serde::Deserialize<'de> for Digest<F> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         text.parse().map_err(serde::de::Error::custom)

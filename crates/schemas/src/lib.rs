@@ -20,7 +20,7 @@ mod value;
 
 pub use canonical::{c1, jcs};
 pub use catalogue::ErrorEntry;
-pub use digest::{Digest, Sha256};
+pub use digest::{Bytes, C1, C1Digest, Digest, Jcs, JcsDigest, Sha256};
 pub use error::{ParseError, ParseReason, SchemasError, errors};
 pub use names::SchemaName;
 pub use parse::{parse, parse_with};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quorum_schemas::{Digest, Timestamp};
+use quorum_schemas::{C1Digest, Timestamp};
 
 use crate::{TasksError, limits, offer_order};
 
@@ -30,7 +30,7 @@ pub struct Worker {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {
     /// The handoff's id.
-    pub handoff: Digest,
+    pub handoff: C1Digest,
     /// Number of seats.
     pub panel: u32,
     /// Tries of each seat.
@@ -55,7 +55,7 @@ impl Terms {
     #[allow(clippy::too_many_arguments, reason = "each is one fixed condition; a builder would only repeat the names")]
     pub fn new(
         secret: &[u8; 32],
-        handoff: Digest,
+        handoff: C1Digest,
         (panel, max_tries): (u32, u32),
         axes: &[String],
         (lease_micros, offer_micros): (i64, i64),

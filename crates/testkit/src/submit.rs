@@ -5,7 +5,7 @@ use std::time::Duration;
 use quorum_attest::{Envelope, PAYLOAD_TYPE, PredicateType, Role, Statement, Subject, sign};
 use quorum_handoff::{WorkUnit, candidate_subject, intake_values};
 use quorum_mesh::{BlobRole, Mesh, Place, Stored, UserRole};
-use quorum_schemas::{Digest, Value};
+use quorum_schemas::{C1Digest, Digest, Value};
 use tokio::time::{Instant, sleep};
 
 use crate::world::{AUDITOR, AUTHOR, World};
@@ -15,7 +15,7 @@ use crate::{TestkitError, limits};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submitted {
     /// The id of the handoff that follows from it.
-    pub handoff: Digest,
+    pub handoff: C1Digest,
     /// The digest of the manifest's envelope.
     pub envelope: Digest,
 }
@@ -77,7 +77,7 @@ impl World {
     /// `nothing_came` after `patience`; `document` if it is not a decision.
     pub async fn decision(
         &self,
-        handoff: Digest,
+        handoff: C1Digest,
         revision: u32,
         patience: Duration,
     ) -> Result<(Stored, Value), TestkitError> {

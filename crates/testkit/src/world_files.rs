@@ -74,7 +74,7 @@ pub(crate) fn write(plan: &WorldPlan, keys: &Keys, users: &[MeshUser], url: &str
     for user in users {
         user.credentials.save(&credentials_path(dir, user.role, &user.id))?;
     }
-    secret(&dir.join("seat-secret"), Digest::from_bytes(random()?).hex().as_bytes())?;
+    secret(&dir.join("seat-secret"), <Digest>::from_bytes(random()?).hex().as_bytes())?;
     plain(&dir.join("policy.toml"), plan.policy.as_bytes())?;
     let trust = trust_root(plan, keys)?;
     plain(&dir.join("trust.json"), trust.bytes())?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use quorum_sandbox::Isolation;
-use quorum_schemas::Digest;
+use quorum_schemas::C1Digest;
 use serde::{Deserialize, Serialize};
 
 use crate::Channel;
@@ -153,13 +153,13 @@ pub struct CheckOutcome {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckReport {
     /// The plan that was run; the parent compares.
-    pub plan_digest: Digest,
+    pub plan_digest: C1Digest,
     /// One outcome per check, in the plan's order.
     pub checks: Vec<CheckOutcome>,
     /// The candidate that was checked.
-    pub candidate_tree: Digest,
+    pub candidate_tree: C1Digest,
     /// The baseline, where there was one.
-    pub baseline_tree: Option<Digest>,
+    pub baseline_tree: Option<C1Digest>,
     /// Files of the candidate and their bytes.
     pub candidate_files: u64,
     /// Bytes of the candidate.

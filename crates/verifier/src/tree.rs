@@ -9,7 +9,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
 use nix::fcntl::OFlag;
-use quorum_schemas::{Digest, Value};
+use quorum_schemas::{C1Digest, Digest, Value};
 
 use crate::{VerifierError, limits};
 
@@ -53,13 +53,13 @@ pub struct Entry {
 ///
 /// # Errors
 /// As [`list`].
-pub fn candidate_tree(root: &Path) -> Result<Digest, VerifierError> {
+pub fn candidate_tree(root: &Path) -> Result<C1Digest, VerifierError> {
     Ok(digest(&list(root)?))
 }
 
 /// The digest of entries that [`list`] gave.
 #[must_use]
-pub fn digest(entries: &[Entry]) -> Digest {
+pub fn digest(entries: &[Entry]) -> C1Digest {
     let rows = entries
         .iter()
         .map(|entry| vec![Value::from(entry.path.as_str()), Value::from(entry.mode.as_str()), entry.sha256.into()])
@@ -240,7 +240,7 @@ mod tests {
             Digest::of(b""),
             Digest::of(b"x")
         );
-        assert_eq!(candidate_tree(root.path()).unwrap(), Digest::of(rows.as_bytes()));
+        assert_eq!(candidate_tree(root.path()).unwrap().of_bytes(), Digest::of(rows.as_bytes()));
     }
 
     #[test]

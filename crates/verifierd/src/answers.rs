@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use quorum_mesh::{BlobRole, Mesh, MeshError, Place, fault};
-use quorum_schemas::Digest;
+use quorum_schemas::{C1Digest, Digest};
 
 use crate::VerifierdError;
 
@@ -25,7 +25,7 @@ pub(crate) struct Signed<'a> {
 /// Which question an answer is to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Question {
-    pub(crate) handoff: Digest,
+    pub(crate) handoff: C1Digest,
     pub(crate) seat: u32,
     pub(crate) try_no: u32,
 }
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn design_7_an_answer_is_stored_once_and_drafts_of_a_crash_vanish() {
         let dir = tempfile::tempdir().unwrap();
-        let question = Question { handoff: Digest::of(b"h"), seat: 1, try_no: 2 };
+        let question = Question { handoff: C1Digest::c1(&"h".into()), seat: 1, try_no: 2 };
         let answers = Answers::open(dir.path(), "v").unwrap();
         assert!(!answers.holds(&question));
         let answer = Signed { evidence: b"evidence", bundle: b"bundle", sealed: None };

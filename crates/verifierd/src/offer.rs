@@ -43,7 +43,7 @@ pub(crate) fn open(stored: &Stored, verifier: &str, trust: &TrustRoot) -> Result
     let digest = |key: &str| part(key).as_str().and_then(|text| text.parse::<Digest>().ok());
     let bound = Handoff::parse(part("handoff")).map_err(refuse)?;
     let binding = ManifestBinding::parse(part("manifest_binding")).map_err(refuse)?;
-    if bound.id() != handoff || digest("handoff_id") != Some(handoff) {
+    if bound.id() != handoff || part("handoff_id") != &handoff.into() {
         return Err(refuse("the signed handoff is another one than the subject's"));
     }
     let deadline = part("deadline").as_str().and_then(|text| text.parse().ok());

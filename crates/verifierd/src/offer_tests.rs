@@ -2,7 +2,7 @@
 
 use quorum_attest::{Entry, PAYLOAD_TYPE, Role, SigningKey, Statement, Subject, TrustDraft, sign};
 use quorum_handoff::{C6Manifest, CandidateReference, Intake, Worker, build_c6_manifest, intake_values};
-use quorum_schemas::parse;
+use quorum_schemas::{C1Digest, parse};
 use serde_json::json;
 
 use super::*;
@@ -120,7 +120,7 @@ fn design_4_what_an_offer_points_at_must_be_what_the_handoff_means() {
         ("another try in the body", |parts| parts.offer.try_no = 1),
         ("another handoff's subject", |parts| {
             parts.subject =
-                Place::Offer { verifier: "the-verifier".into(), handoff: Digest::of(b"other"), seat: 1, try_no: 2 };
+                Place::Offer { verifier: "the-verifier".into(), handoff: C1Digest::c1(&"other".into()), seat: 1, try_no: 2 };
         }),
         ("another verifier's subject", |parts| {
             let Place::Offer { verifier, .. } = &mut parts.subject else { unreachable!() };

@@ -28,7 +28,7 @@ fn predicates() -> impl Strategy<Value = Value> {
 
 fn statements() -> impl Strategy<Value = Statement> {
     let subject = ("[^\u{0}]{1,20}", any::<[u8; 32]>(), any::<bool>()).prop_map(|(name, bytes, commit)| {
-        let digest = Digest::from_bytes(bytes);
+        let digest: Digest = Digest::from_bytes(bytes);
         if commit { Subject::git_commit(name, &digest.hex()[..40]) } else { Subject::sha256(name, digest) }
     });
     (prop::collection::vec(subject, 1..4), prop::sample::select(PredicateType::ALL.to_vec()), predicates())

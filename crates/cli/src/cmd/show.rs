@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use quorum_coordinator::export;
 use quorum_gate::ExitCode;
-use quorum_schemas::{Digest, Value};
+use quorum_schemas::{C1Digest, Digest, Value};
 use serde_json::json;
 
 use super::submit::{BrokerOptions, block_on};
@@ -20,7 +20,7 @@ Example:
 pub(crate) struct Args {
     /// The handoff: 64 hex digits, with or without `sha256:`.
     #[arg(value_parser = handoff)]
-    handoff: Digest,
+    handoff: C1Digest,
     #[command(flatten)]
     broker: BrokerOptions,
     /// Write the record to this new directory, as `gate --out` does; `quorum audit` recomputes it.
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
 }
 
-fn handoff(text: &str) -> Result<Digest, String> {
+fn handoff(text: &str) -> Result<C1Digest, String> {
     let hex = text.strip_prefix("sha256:").unwrap_or(text);
     Digest::from_hex(hex).map_err(|error| error.to_string())
 }

@@ -8,7 +8,7 @@ use quorum_gate::ExitCode;
 use quorum_handoff::{Intake, WorkUnit, candidate_subject, intake_values};
 use quorum_mesh::{BlobRole, Mesh, MeshError, NatsConfig, Place};
 use quorum_schemas::limits::ENVELOPE;
-use quorum_schemas::{Digest, Value, parse, parse_with};
+use quorum_schemas::{C1Digest, Digest, Value, parse, parse_with};
 use serde_json::json;
 
 use crate::error::CliError;
@@ -107,7 +107,7 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
 struct Submitted {
     subject: String,
     digest: Digest,
-    handoff: Option<Digest>,
+    handoff: Option<C1Digest>,
 }
 
 async fn submit_work_unit(mesh: &Mesh, file: &Path, args: &Args) -> Result<Submitted, CliError> {
@@ -167,7 +167,7 @@ async fn admit(mesh: &Mesh, file: &Path, manifest: &Value) -> Result<Intake, Cli
     })
 }
 
-async fn publish(mesh: &Mesh, place: &Place, envelope: &[u8], handoff: Option<Digest>) -> Result<Submitted, CliError> {
+async fn publish(mesh: &Mesh, place: &Place, envelope: &[u8], handoff: Option<C1Digest>) -> Result<Submitted, CliError> {
     mesh.publish(place, envelope).await.map_err(broken)?;
     Ok(Submitted { subject: place.subject().map_err(broken)?, digest: Digest::of(envelope), handoff })
 }

@@ -19,7 +19,7 @@ use quorum_mesh::{
     UserRole,
 };
 use quorum_policies::{Decision, Verdict, verdict};
-use quorum_schemas::{Digest, Timestamp, Value};
+use quorum_schemas::{C1Digest, Digest, Timestamp, Value};
 use quorum_testkit::{NatsServer, find_nats_server};
 use quorum_verifier::{Assembly, CheckRequest, PlanTemplate, SeatTry, VerifierIdentity, assemble, bundle, run_checks};
 use serde_json::json;
@@ -234,7 +234,7 @@ impl World {
     }
 
     /// Publishes candidate and manifest; gives the handoff that has to follow.
-    pub(crate) async fn submit(&self, work_unit: &WorkUnit, candidate: &[u8], attempt: u64) -> Digest {
+    pub(crate) async fn submit(&self, work_unit: &WorkUnit, candidate: &[u8], attempt: u64) -> C1Digest {
         let mesh = self.user(UserRole::Worker, WORKER).await;
         mesh.put_blob(BlobRole::Worker, WORKER, candidate).await.unwrap();
         let manifest = manifest(work_unit, candidate, attempt);
@@ -245,7 +245,7 @@ impl World {
         intake.handoff.id()
     }
 
-    pub(crate) async fn decision(&self, handoff: Digest, revision: u32) -> Decision {
+    pub(crate) async fn decision(&self, handoff: C1Digest, revision: u32) -> Decision {
         let mesh = self.auditor().await;
         let place = Place::Decision { handoff, revision };
         let stored = eventually("a decision", || async { mesh.read(&place).await.unwrap() }).await;

@@ -16,7 +16,7 @@ async fn header_blocks_that_nobody_can_parse_stop_nobody() {
     let world = World::start().await;
     let mut worker = RawClient::connect(&world.server, UserRole::Worker, WORKER).unwrap();
     let mut verifier = RawClient::connect(&world.server, UserRole::Verifier, VERIFIERS[3]).unwrap();
-    let handoff = Digest::of(b"nothing");
+    let handoff = Digest::c1(&"nothing".into());
     for (number, head) in (0..).zip(BROKEN) {
         let body = format!("body {number}").into_bytes();
         worker.publish(&result_place(9, number).subject().unwrap(), "", head, &body).unwrap();
@@ -97,7 +97,7 @@ async fn a_manifest_repeated_as_evidence_is_refused_there_and_nowhere_else() {
     let auditor = world.auditor().await;
     let manifest = eventually("the manifest", || async { auditor.read(&result_place(1, 1)).await.unwrap() }).await;
     let mesh = world.user(UserRole::Verifier, VERIFIERS[3]).await;
-    let place = Place::Evidence { verifier: VERIFIERS[3].into(), handoff: Digest::of(b"none"), seat: 0, try_no: 1 };
+    let place = Place::Evidence { verifier: VERIFIERS[3].into(), handoff: Digest::c1(&"none".into()), seat: 0, try_no: 1 };
     mesh.publish(&place, &manifest.body).await.unwrap();
     world.audit("refusal", 1).await;
     coordinator.stop().await.unwrap();

@@ -65,7 +65,7 @@ async fn a_server_killed_in_between_loses_nothing() {
     let _panel = world.panel(&VERIFIERS).await;
     let decision = world.decision(handoff, 1).await;
     assert_eq!(decision.recommendation, Recommendation::AcceptCandidate);
-    assert_ne!(decision.digest(), Digest::of(b""));
+    assert_ne!(decision.digest().of_bytes(), Digest::of(b""));
     assert_eq!(first_revisions(&world).await, 1);
     coordinator.stop().await.unwrap();
 }

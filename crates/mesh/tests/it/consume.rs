@@ -15,7 +15,7 @@ fn offer(seat: u32) -> Vec<u8> {
 }
 
 fn place(verifier: &str, seat: u32) -> Place {
-    Place::Offer { verifier: verifier.into(), handoff: Digest::of(b"h"), seat, try_no: 1 }
+    Place::Offer { verifier: verifier.into(), handoff: Digest::c1(&"h".into()), seat, try_no: 1 }
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn design_6_a_live_watch_sees_what_is_published_after_it() {
     let world = World::start().await;
     let (coordinator, worker) = (world.coordinator().await, world.worker().await);
     let mut watch = worker.watch("idkmesh.v1.decision.>").await.unwrap();
-    let place = Place::Decision { handoff: Digest::of(b"h"), revision: 1 };
+    let place = Place::Decision { handoff: Digest::c1(&"h".into()), revision: 1 };
     coordinator.publish(&place, b"decision").await.unwrap();
     let (subject, body) = watch.next().await.unwrap();
     assert_eq!((Place::parse(&subject).unwrap(), body.as_ref()), (place, b"decision".as_ref()));

@@ -45,7 +45,7 @@ async fn design_6_a_standing_pull_survives_a_restart_of_the_server() {
     let waiting = tokio::spawn(async move { offers.next().await.map(|delivery| delivery.stored.sequence) });
     coordinator.round_trip().await.unwrap();
     world.server.restart().unwrap();
-    let place = Place::Offer { verifier: VERIFIER.into(), handoff: Digest::of(b"h"), seat: 0, try_no: 1 };
+    let place = Place::Offer { verifier: VERIFIER.into(), handoff: Digest::c1(&"h".into()), seat: 0, try_no: 1 };
     coordinator.publish(&place, b"{}").await.unwrap();
     assert_eq!(waiting.await.unwrap().unwrap(), 1);
 }

@@ -1,15 +1,15 @@
 //! Clients that keep to their permissions and to nothing else.
 
 use quorum_mesh::{LeaseOp, LeaseReply, LeaseRequest, Place, StreamName, UserRole};
-use quorum_schemas::Digest;
+use quorum_schemas::{C1Digest, Digest};
 use quorum_testkit::RawClient;
 
 use crate::common::{VERIFIER, WORKER, World};
 
 const PLAIN: &[u8] = b"NATS/1.0\r\n\r\n";
 
-fn handoff() -> Digest {
-    Digest::of(b"handoff")
+fn handoff() -> C1Digest {
+    Digest::c1(&"handoff".into())
 }
 
 fn result(attempt: u64) -> String {

@@ -9,18 +9,18 @@ fn id() -> impl Strategy<Value = String> {
 }
 
 fn places() -> impl Strategy<Value = Place> {
-    let digest = any::<[u8; 32]>().prop_map(Digest::from_bytes);
+    let bytes = any::<[u8; 32]>();
     let roles = [BlobRole::Worker, BlobRole::Author, BlobRole::Verifier, BlobRole::Coordinator];
-    (id(), id(), digest, any::<u64>(), any::<u32>(), any::<u32>(), 0..9usize).prop_map(
-        move |(one, two, digest, big, seat, try_no, kind)| match kind {
+    (id(), id(), bytes, any::<u64>(), any::<u32>(), any::<u32>(), 0..9usize).prop_map(
+        move |(one, two, bytes, big, seat, try_no, kind)| match kind {
             0 => Place::Work { work: one, version: big },
             1 => Place::Result { worker: one, work: two, version: big, attempt: u64::from(seat) },
-            2 => Place::Handoff { handoff: digest },
-            3 => Place::Offer { verifier: one, handoff: digest, seat, try_no },
-            4 => Place::Evidence { verifier: one, handoff: digest, seat, try_no },
-            5 => Place::Decision { handoff: digest, revision: seat },
-            6 => Place::Audit { kind: one, record: digest },
-            _ => Place::Blob { role: roles[seat as usize % 4], publisher: one, sha256: digest, chunk: try_no },
+            2 => Place::Handoff { handoff: Digest::from_bytes(bytes) },
+            3 => Place::Offer { verifier: one, handoff: Digest::from_bytes(bytes), seat, try_no },
+            4 => Place::Evidence { verifier: one, handoff: Digest::from_bytes(bytes), seat, try_no },
+            5 => Place::Decision { handoff: Digest::from_bytes(bytes), revision: seat },
+            6 => Place::Audit { kind: one, record: Digest::from_bytes(bytes) },
+            _ => Place::Blob { role: roles[seat as usize % 4], publisher: one, sha256: Digest::from_bytes(bytes), chunk: try_no },
         },
     )
 }

@@ -3,13 +3,13 @@
 use quorum_mesh::{
     AuditRecord, BlobRole, LeaseOp, LeaseRequest, Mesh, MeshError, MeshUser, Place, StreamName, UserRole,
 };
-use quorum_schemas::Digest;
+use quorum_schemas::{C1Digest, Digest};
 use quorum_testkit::{NatsServer, find_nats_server};
 
 use crate::common::{OTHER, VERIFIER, WORKER, World};
 
-fn handoff() -> Digest {
-    Digest::of(b"handoff")
+fn handoff() -> C1Digest {
+    Digest::c1(&"handoff".into())
 }
 
 fn evidence(verifier: &str) -> Place {
@@ -45,7 +45,7 @@ async fn design_6_a_worker_writes_only_its_own_and_reads_no_offer_bundle_or_evid
         kind: "refusal".into(),
         code: "x".into(),
         place: "x".into(),
-        digest: handoff(),
+        digest: handoff().of_bytes(),
         publisher: "x".into(),
         handoff: None,
     };
@@ -60,7 +60,7 @@ async fn design_6_a_worker_writes_only_its_own_and_reads_no_offer_bundle_or_evid
     assert_denied("reading an offer", worker.read(&offer).await);
     assert_denied("reading evidence", worker.read(&evidence(VERIFIER)).await);
     assert_denied("reading another's result", worker.read(&foreign).await);
-    assert_denied("reading a bundle", worker.find_blob(BlobRole::Verifier, VERIFIER, handoff()).await);
+    assert_denied("reading a bundle", worker.find_blob(BlobRole::Verifier, VERIFIER, handoff().of_bytes()).await);
     assert_denied("scanning", worker.scan(StreamName::Evidence, None, 1).await);
     assert_denied("pulling offers", worker.offers(VERIFIER).unwrap().next().await);
     assert_denied("watching evidence", worker.watch("idkmesh.v1.evidence.>").await.map(|_| ()));

@@ -30,7 +30,7 @@ async fn design_6_subject_is_written_once_and_read_back() {
 async fn design_6_second_message_proves_equivocation_and_the_third_is_a_refused_flood() {
     let world = World::start().await;
     let verifier = world.verifier().await;
-    let place = Place::Evidence { verifier: VERIFIER.into(), handoff: Digest::of(b"h"), seat: 0, try_no: 1 };
+    let place = Place::Evidence { verifier: VERIFIER.into(), handoff: Digest::c1(&"h".into()), seat: 0, try_no: 1 };
     let subject = place.subject().unwrap();
     verifier.publish(&place, b"pass").await.unwrap();
     verifier.publish_unconditionally(&subject, b"fail").await.unwrap();

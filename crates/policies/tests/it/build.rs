@@ -13,7 +13,7 @@ use quorum_policies::{
     Assurance, Case, Decision, Facts, Memo, Outcome, PoliciesError, Policy, RULES_VERSION, Received, SeatFact,
     WorkerIdentity, decide_with, revise_with,
 };
-use quorum_schemas::{Digest, Timestamp, Value};
+use quorum_schemas::{C1Digest, Digest, Timestamp, Value};
 use serde_json::{Value as Json, json};
 
 use crate::cases::{
@@ -34,7 +34,7 @@ const STRANGER: usize = POOL + 1;
 const ROOT: usize = POOL + 2;
 
 type Intakes = BTreeMap<(PlainWorkUnit, u8), Rc<Intake>>;
-type Envelopes = BTreeMap<(Digest, PlainEnvelope), Rc<Vec<u8>>>;
+type Envelopes = BTreeMap<(C1Digest, PlainEnvelope), Rc<Vec<u8>>>;
 
 thread_local! {
     static KEYS: Vec<(SigningKey, KeyId)> = (0..POOL + 3)

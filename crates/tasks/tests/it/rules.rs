@@ -22,7 +22,7 @@ fn verifier(n: u8, operator: &str) -> Verifier {
 fn terms(panel: u32, verifiers: Vec<Verifier>) -> Terms {
     let worker =
         Worker { id: "w".into(), attributes: BTreeMap::from([("operator".to_owned(), "of the worker".to_owned())]) };
-    let (handoff, axes) = (Digest::of(b"handoff"), ["operator".to_owned()]);
+    let (handoff, axes) = (Digest::c1(&"handoff".into()), ["operator".to_owned()]);
     Terms::new(&[7; 32], handoff, (panel, 2), &axes, (15 * SECOND, 10 * SECOND), at(1000), &worker, verifiers)
         .expect("terms in range")
 }

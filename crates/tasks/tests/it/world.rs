@@ -82,7 +82,7 @@ fn terms(setup: &Setup) -> Terms {
     let worker = Worker { id: "w".into(), attributes: attributes("4".into()) };
     Terms::new(
         &[9; 32],
-        Digest::of(b"world"),
+        Digest::c1(&"world".into()),
         (setup.panel, setup.max_tries),
         &["operator".to_owned()],
         (LEASE * SECOND, 10 * SECOND),

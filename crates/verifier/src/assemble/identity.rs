@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use quorum_attest::{Entry, KeyId};
-use quorum_schemas::{Digest, Value};
+use quorum_schemas::{C1Digest, Digest, Value};
 
 /// The seat that is answered; off the mesh seat 0, try 1, epoch 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl VerifierIdentity {
 
 /// The id of a result: `vr/` and 32 hex digits of the SHA-256 of `[handoff id, key id, seat, try]` in C1, so that one try
 /// has one id whoever computes it.
-pub(super) fn result_id(handoff_id: Digest, key_id: Option<&KeyId>, place: SeatTry) -> String {
+pub(super) fn result_id(handoff_id: C1Digest, key_id: Option<&KeyId>, place: SeatTry) -> String {
     let key = key_id.map_or(Value::Null, |key| key.to_string().into());
     let parts = vec![handoff_id.into(), key, u64::from(place.seat).into(), u64::from(place.try_no).into()];
     format!("vr/{}", &Digest::c1(&Value::Array(parts)).hex()[..32])

@@ -8,7 +8,7 @@ pub use identity::{SeatTry, VerifierIdentity, WorkerFacts};
 
 use quorum_attest::{PredicateType, Statement, Subject};
 use quorum_handoff::{CandidateSubject, Handoff, ManifestBinding, Rule, WorkUnit, candidate_subject, check_result};
-use quorum_schemas::{Digest, Object, SchemaName, Timestamp, Value, validate};
+use quorum_schemas::{C1Digest, Object, SchemaName, Timestamp, Value, validate};
 
 use crate::bundle::{self, Bundle};
 use crate::report::{CheckReport, CheckStatus, IsolationClass};
@@ -170,7 +170,7 @@ fn predicate(input: &Assembly<'_>, result: Value, packed: &files::Packed) -> Val
         ("read_worker_status", false.into()),
     ];
     members.extend(packed.sealed.as_ref().map(|sealed| ("sealed_bundle_digest", sealed.digest.into())));
-    members.extend(report.baseline_tree.map(|tree: Digest| ("baseline_tree", tree.into())));
+    members.extend(report.baseline_tree.map(|tree: C1Digest| ("baseline_tree", tree.into())));
     Value::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Object>())
 }
 

@@ -32,7 +32,7 @@ pub(super) fn run(context: &Context<'_>, spec: &EngineCheck, index: usize) -> Ob
     }
 }
 
-type Prepared = (Judged, Option<quorum_schemas::Digest>);
+type Prepared = (Judged, Option<quorum_schemas::C1Digest>);
 
 struct Judged {
     run: EngineRun,

@@ -13,10 +13,12 @@ use crate::{VerifierError, bundle, git, limits, tree};
 pub(super) fn run(context: &Context<'_>) -> Observed {
     let request = context.request;
     let declared = request.handoff.candidate_artifact_digest();
+    // Of the C6 profile: the artifact's digest is that of its reference.
+    let of_reference = |reference: &CandidateReference| reference.digest().of_bytes();
     let result = match request.binding.candidate_reference() {
         None => file(context, declared),
-        Some(reference) if reference.digest() != declared => {
-            return failed("the candidate reference does not have the declared digest", declared, reference.digest());
+        Some(reference) if of_reference(reference) != declared => {
+            return failed("the candidate reference does not have the declared digest", declared, of_reference(reference));
         }
         Some(CandidateReference::Bundle { digest, .. }) => bundle(context, *digest),
         Some(CandidateReference::PullRequest { head_sha, .. }) => pull_request(context, head_sha),

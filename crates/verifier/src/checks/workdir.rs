@@ -71,7 +71,7 @@ fn copy(source: &Path, dest: &Path) -> Result<(), VerifierError> {
 pub(super) fn harness(
     context: &Context<'_>,
     index: usize,
-) -> Result<Option<(PathBuf, quorum_schemas::Digest)>, VerifierError> {
+) -> Result<Option<(PathBuf, quorum_schemas::C1Digest)>, VerifierError> {
     let Some(check) = context.request.plan.checks().get(index) else { return Ok(None) };
     let Some(path) = context.request.harness_of(check)? else { return Ok(None) };
     let digest = tree::candidate_tree(&path)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use quorum_handoff::Handoff;
-use quorum_schemas::{Digest, SchemaName, Value, parse, validate};
+use quorum_schemas::{C1Digest, Digest, SchemaName, Value, parse, validate};
 
 use super::check::{Check, CheckSpec};
 use super::template;
@@ -13,7 +13,7 @@ use crate::VerifierError;
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundPlan {
     value: Value,
-    digest: Digest,
+    digest: C1Digest,
     required: Vec<String>,
     checks: Vec<Check>,
 }
@@ -101,7 +101,7 @@ impl BoundPlan {
 
     /// Its C1 digest: `provenance.verifier_config_digest` of the evidence.
     #[must_use]
-    pub fn digest(&self) -> Digest {
+    pub fn digest(&self) -> C1Digest {
         self.digest
     }
 

@@ -71,7 +71,7 @@ fn a_report_on_other_checks_is_garbage() {
     let path = world.dir.path().join("report.json");
     type Edit = fn(&mut quorum_verifier::CheckReport);
     let edits: [(&str, Edit); 4] = [
-        ("other plan", |report| report.plan_digest = quorum_schemas::Digest::of(b"")),
+        ("other plan", |report| report.plan_digest = quorum_schemas::Digest::c1(&false.into())),
         ("other check", |report| report.checks[0].id = "w".into()),
         ("no check", |report| report.checks.clear()),
         ("no evidence", |report| report.checks[0].files.clear()),

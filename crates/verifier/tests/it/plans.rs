@@ -40,7 +40,7 @@ fn a_bound_plan_is_the_document_of_design_section_10() {
     assert_eq!(plan.value().get("binding"), Some(&intake.handoff.evaluator_binding()));
     let ids: Vec<&str> = plan.checks().iter().map(|check| check.id()).collect();
     assert_eq!(ids, ["a", "b"], "in the order of the required validators, not of the file");
-    assert_eq!(plan.digest(), Digest::of(&plan.bytes()));
+    assert_eq!(plan.digest().of_bytes(), Digest::of(&plan.bytes()));
     assert_eq!(BoundPlan::parse(&plan.bytes()).unwrap(), plan);
     plan.check_handoff(&intake.handoff).unwrap();
 }

@@ -8,7 +8,7 @@ use quorum_attest::{Envelope, PAYLOAD_TYPE, PredicateType, Role, Statement, sign
 use quorum_coordinator::export;
 use quorum_gate::{AuditOutcome, audit};
 use quorum_mesh::{AuditRecord, Mesh, MeshError, Place, StreamName, UserRole, fault};
-use quorum_schemas::{Digest, Value};
+use quorum_schemas::{C1Digest, Digest, Value};
 use quorum_testkit::{AUDITOR, AUTHOR, World};
 use tokio::process::Command;
 use tokio::sync::mpsc::Sender;
@@ -53,14 +53,14 @@ struct Teller<'a> {
 /// A manifest on its way.
 #[derive(Clone, Copy)]
 struct Submitted {
-    handoff: Digest,
+    handoff: C1Digest,
     /// Of the manifest's envelope.
     envelope: Digest,
 }
 
 /// What one decision rests on.
 struct Told {
-    handoff: Digest,
+    handoff: C1Digest,
     /// The recommendation, or `refused: CODE` where the coordinator took no handoff.
     recommendation: String,
     /// Who said what: (key id, verdict).
@@ -106,9 +106,9 @@ impl Teller<'_> {
         let paths = [("--result", &*result), ("--candidate", &*candidate), ("--credentials", &*credentials)];
         let printed = self.quorum(&["submit", "--json", "--nats", &self.world.server.url()], &paths).await?;
         let answer = quorum_schemas::parse(&printed).map_err(|error| failed(&["submit"], &error))?;
-        let digest = |key: &str| answer.get(key).and_then(Value::as_str).and_then(|text| text.parse().ok());
-        match (digest("handoff"), digest("digest")) {
-            (Some(handoff), Some(envelope)) => Ok(Submitted { handoff, envelope }),
+        let text = |key: &str| answer.get(key).and_then(Value::as_str).unwrap_or_default();
+        match (text("handoff").parse(), text("digest").parse()) {
+            (Ok(handoff), Ok(envelope)) => Ok(Submitted { handoff, envelope }),
             _ => Err(failed(&["submit"], &"it named no handoff")),
         }
     }
@@ -160,7 +160,7 @@ impl Teller<'_> {
         }
     }
 
-    async fn decision(&self, handoff: Digest) -> Result<Told, CliError> {
+    async fn decision(&self, handoff: C1Digest) -> Result<Told, CliError> {
         let (_, decision) = self.world.decision(handoff, 1, PATIENCE).await.map_err(broken)?;
         let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or("?").to_owned();
         let heard = decision.get("heard").and_then(Value::as_array).unwrap_or_default();
@@ -288,7 +288,7 @@ impl Teller<'_> {
         Ok([violation, smuggled])
     }
 
-    async fn evidence_of(&self, verifier: &str, handoff: Digest) -> Result<quorum_mesh::Stored, CliError> {
+    async fn evidence_of(&self, verifier: &str, handoff: C1Digest) -> Result<quorum_mesh::Stored, CliError> {
         let stored = self.auditor.scan(StreamName::Evidence, None, 1).await.map_err(submit::broken)?;
         let wanted = |place: &Place| matches!(place, Place::Evidence { verifier: by, handoff: about, .. } if by == verifier && *about == handoff);
         let found = stored.into_iter().find(|stored| stored.place().is_ok_and(|place| wanted(&place)));
