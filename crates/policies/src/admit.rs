@@ -10,6 +10,7 @@ use quorum_handoff::{Rule, Violation, candidate_subject, check_result};
 use quorum_schemas::{C1Digest, Digest, SchemaName, SchemaViolation, Timestamp, Value, validate};
 
 use crate::axes::{Channel, Isolation};
+use crate::conjunction::isolation_floor;
 use crate::verdict::verdict;
 use crate::voices::Declared;
 use crate::{Case, Received, Refusal, RefusalCode, RefusalKind, Verdict, limits};
@@ -47,10 +48,6 @@ impl Evidence {
     /// before less, timed out before not, then the lower digest.
     pub(crate) fn precedence(&self) -> (bool, Reverse<Declared>, bool, Digest) {
         (!self.weight.is_empty(), Reverse(self.declared), !self.timed_out_within_limits, self.envelope)
-    }
-
-    pub(crate) fn refuse(&mut self, code: RefusalCode, pointer: &str, message: String) {
-        self.weight.push(refusal(self.envelope, Some(self.key_id), code, pointer, &message));
     }
 }
 
@@ -104,21 +101,26 @@ impl Memo {
     fn establish(
         &self,
         case: &Case<'_>,
+        digest: Digest,
         bytes: &[u8],
         received_at: Timestamp,
     ) -> Result<Rc<Established>, Vec<Refusal>> {
-        let key = (Digest::of(bytes), case.trust.digest(), received_at, case.handoff.id());
+        let key = (digest, case.trust.digest(), received_at, case.handoff.id());
         if let Some(known) = self.0.borrow().get(&key) {
             return known.clone();
         }
-        let established = establish(case, bytes, received_at).map(Rc::new);
+        let established = establish(case, digest, bytes, received_at).map(Rc::new);
         self.0.borrow_mut().insert(key, established.clone());
         established
     }
 }
 
-fn establish(case: &Case<'_>, bytes: &[u8], received_at: Timestamp) -> Result<Established, Vec<Refusal>> {
-    let digest = Digest::of(bytes);
+fn establish(
+    case: &Case<'_>,
+    digest: Digest,
+    bytes: &[u8],
+    received_at: Timestamp,
+) -> Result<Established, Vec<Refusal>> {
     let one = |signer, code, message: &str| vec![refusal(digest, signer, code, "", message)];
     let envelope = Envelope::parse(bytes).map_err(|error| one(None, attest_code(&error), &attest_message(&error)))?;
     let key_id = envelope.key_id();
@@ -136,14 +138,15 @@ fn establish(case: &Case<'_>, bytes: &[u8], received_at: Timestamp) -> Result<Es
 /// Judges one envelope. `aged_at` is the time that ages are taken at.
 pub(crate) fn admit(
     case: &Case<'_>,
+    digest: Digest,
     bytes: &[u8],
     fact: Received,
     aged_at: Timestamp,
     memo: &Memo,
 ) -> Result<Evidence, Vec<Refusal>> {
     let received_at = fact.received_at;
-    let established = memo.establish(case, bytes, received_at)?;
-    let (digest, authentic) = (established.authentic.envelope(), &established.authentic);
+    let established = memo.establish(case, digest, bytes, received_at)?;
+    let authentic = &established.authentic;
     let key_id = authentic.signer().public_key.key_id();
     let predicate = authentic.predicate();
     let nothing = Value::Null;
@@ -333,7 +336,7 @@ fn strength(case: &Case<'_>, reading: &mut Reading<'_>) -> (Channel, Isolation) 
         .map(|word| word.and_then(|word| Isolation::from_word(&word)).unwrap_or(Isolation::None))
         .min()
         .unwrap_or(Isolation::None);
-    let wanted = min_isolation(case);
+    let wanted = isolation_floor(case.work_unit.sandbox_required()).max(case.policy.min_isolation);
     if isolation < wanted {
         let message = format!("isolation {isolation}, at least {wanted} is asked");
         reading.refuse(RefusalCode::IsolationTooWeak, "/predicate/isolation", message);
@@ -344,12 +347,6 @@ fn strength(case: &Case<'_>, reading: &mut Reading<'_>) -> (Channel, Isolation) 
         reading.refuse(RefusalCode::ChannelTooWeak, "/predicate/checks", message);
     }
     (channel, isolation)
-}
-
-/// The policy's demand, lifted where the work unit requires a sandbox.
-pub(crate) fn min_isolation(case: &Case<'_>) -> Isolation {
-    let floor = if case.work_unit.sandbox_required() { Isolation::ProcessSandbox } else { Isolation::None };
-    case.policy.min_isolation.max(floor)
 }
 
 /// Claimed times only weaken: ahead of the reception they are not believed, and the earlier of both is the age.

@@ -6,11 +6,13 @@ use quorum_attest::{KeyId, Role, TrustRoot};
 use quorum_handoff::{Handoff, ManifestBinding, Strategy, WorkUnit, WorkerTrust, check_binding};
 use quorum_schemas::{Digest, Timestamp};
 
-use crate::admit::{Evidence, Memo, admit, min_isolation, refusal};
+use crate::admit::{Evidence, Memo, admit, refusal};
+use crate::conjunction::{Terms, effective_rule};
+use crate::table::table;
 use crate::voices::{Supporter, Voices, voices};
 use crate::{
-    Decision, EffectiveRule, Facts, Outcome, Pending, PoliciesError, Policy, RULES_VERSION, Recommendation, Refusal,
-    RefusalCode, Row, Standing, Tally, Verdict, WorkerIdentity, limits, why,
+    Decision, EffectiveRule, Explanation, Facts, GroupProof, Outcome, Pending, PoliciesError, Policy, RULES_VERSION,
+    Refusal, RefusalCode, Standing, Tally, Verdict, WorkerIdentity, limits, proof, why,
 };
 
 /// Everything that a decision is a function of, beside the time.
@@ -63,28 +65,110 @@ pub(crate) fn decide_aged(
     aged_at: Timestamp,
     memo: &Memo,
 ) -> Result<Outcome, PoliciesError> {
-    check_case(case)?;
-    let panel = hear(case, aged_at, memo)?;
-    let open_seats = open_seats(case);
-    if !open_seats.is_empty() && now < case.deadline {
-        return Ok(Outcome::Pending(Pending { open_seats, deadline: case.deadline }));
+    Admitted::aged(case, now, aged_at, memo)?.decide()
+}
+
+/// The evidence of one case after its signatures, schemas and rules were checked: what costs time is done, and what is
+/// left is to count. It belongs to its case and time, so that it can be weighed as often as anyone likes.
+#[derive(Debug, Clone)]
+pub struct Admitted<'a> {
+    case: Case<'a>,
+    now: Timestamp,
+    /// By envelope digest.
+    authentic: Vec<Evidence>,
+    /// Of what has no effect at all.
+    refusals: Vec<Refusal>,
+}
+
+impl<'a> Admitted<'a> {
+    /// Authenticates and judges every envelope of `case` at `now`.
+    ///
+    /// # Errors
+    /// As [`decide`], but for [`PoliciesError::TooManySupporters`].
+    pub fn admit(case: &Case<'a>, now: Timestamp) -> Result<Self, PoliciesError> {
+        Self::aged(case, now, now, &Memo::default())
     }
-    let weighed = weigh(case, panel)?;
-    let (row, recommendation) = table(&weighed);
-    Ok(Outcome::Decided(Box::new(why::decision(case, now, &weighed, row, recommendation))))
+
+    /// [`Self::admit`] for tests that judge the same envelopes again and again.
+    ///
+    /// # Errors
+    /// As [`Self::admit`].
+    #[doc(hidden)]
+    pub fn admit_with(case: &Case<'a>, now: Timestamp, memo: &Memo) -> Result<Self, PoliciesError> {
+        Self::aged(case, now, now, memo)
+    }
+
+    pub(crate) fn aged(
+        case: &Case<'a>,
+        now: Timestamp,
+        aged_at: Timestamp,
+        memo: &Memo,
+    ) -> Result<Self, PoliciesError> {
+        check_case(case)?;
+        let (authentic, refusals) = hear(case, aged_at, memo)?;
+        Ok(Self { case: *case, now, authentic, refusals })
+    }
+
+    /// What [`decide`] says of the case.
+    ///
+    /// # Errors
+    /// [`PoliciesError::TooManySupporters`].
+    pub fn decide(&self) -> Result<Outcome, PoliciesError> {
+        let case = &self.case;
+        let open_seats = open_seats(case);
+        if !open_seats.is_empty() && self.now < case.deadline {
+            return Ok(Outcome::Pending(Pending { open_seats, deadline: case.deadline }));
+        }
+        let weighed = self.weigh()?;
+        let (row, recommendation) = table(&weighed);
+        Ok(Outcome::Decided(Box::new(why::decision(case, self.now, &weighed, row, recommendation))))
+    }
+
+    /// The proof tree of [`Self::decide`]: every row of the table that was tried, every key and what it counts as.
+    ///
+    /// # Errors
+    /// As [`Self::decide`].
+    pub fn explain(&self) -> Result<Explanation, PoliciesError> {
+        let open_seats = open_seats(&self.case);
+        Ok(proof::explanation(&self.case, self.now, &open_seats, &self.weigh()?))
+    }
+
+    fn weigh(&self) -> Result<Weighed<'_>, PoliciesError> {
+        weigh(&self.case, fold_panel(&self.case, &self.authentic, &self.refusals))
+    }
+}
+
+/// Evidence as it is counted, beside what else one key said.
+#[derive(Debug, Clone)]
+pub(crate) struct Counted<'e> {
+    pub(crate) evidence: &'e Evidence,
+    /// One key, one seat and try, different verdicts.
+    pub(crate) equivocation: Option<Refusal>,
+}
+
+impl Counted<'_> {
+    /// Whether it may support.
+    pub(crate) fn supports(&self) -> bool {
+        self.evidence.admitted_support() && self.equivocation.is_none()
+    }
+
+    /// What weighs against it.
+    pub(crate) fn weight(&self) -> impl Iterator<Item = &Refusal> {
+        self.evidence.weight.iter().chain(&self.equivocation)
+    }
 }
 
 /// Every key that was heard, and what it counts as.
-pub(crate) struct Weighed {
+pub(crate) struct Weighed<'e> {
     pub(crate) rule: EffectiveRule,
     pub(crate) tally: Tally,
     pub(crate) voices: Voices,
     /// All authentic evidence by key.
-    pub(crate) heard: BTreeMap<KeyId, Vec<Evidence>>,
+    pub(crate) heard: BTreeMap<KeyId, Vec<Counted<'e>>>,
     pub(crate) standing: BTreeMap<KeyId, Standing>,
     pub(crate) refusals: Vec<Refusal>,
     /// Operators of the supporters that are not the worker's neighbours.
-    pub(crate) operators: BTreeSet<String>,
+    pub(crate) operators: BTreeSet<&'e str>,
     pub(crate) exhausted: usize,
     pub(crate) has_operator_rule: bool,
 }
@@ -138,14 +222,8 @@ fn check_worker(case: &Case<'_>) -> Result<(), PoliciesError> {
     }
 }
 
-/// Who was heard, after duplicates and equivocations.
-struct Panel {
-    heard: BTreeMap<KeyId, Vec<Evidence>>,
-    equivocates: BTreeSet<KeyId>,
-    refusals: Vec<Refusal>,
-}
-
-fn hear(case: &Case<'_>, aged_at: Timestamp, memo: &Memo) -> Result<Panel, PoliciesError> {
+/// Every envelope's evidence, by digest, and the refusals of those that have none.
+fn hear(case: &Case<'_>, aged_at: Timestamp, memo: &Memo) -> Result<(Vec<Evidence>, Vec<Refusal>), PoliciesError> {
     let envelopes: BTreeMap<Digest, &Vec<u8>> = case.envelopes.iter().map(|bytes| (Digest::of(bytes), bytes)).collect();
     if let Some(withheld) = case.facts.received.keys().find(|digest| !envelopes.contains_key(digest)) {
         return Err(PoliciesError::EnvelopeMissing(*withheld));
@@ -154,32 +232,46 @@ fn hear(case: &Case<'_>, aged_at: Timestamp, memo: &Memo) -> Result<Panel, Polic
     let mut refusals = Vec::new();
     for (digest, bytes) in envelopes {
         let fact = case.facts.received.get(&digest).ok_or(PoliciesError::FactMissing(digest))?;
-        match admit(case, bytes, *fact, aged_at, memo) {
+        match admit(case, digest, bytes, *fact, aged_at, memo) {
             Ok(evidence) => authentic.push(evidence),
             Err(refused) => refusals.extend(refused),
         }
     }
+    Ok((authentic, refusals))
+}
+
+/// Who was heard, after duplicates and equivocations.
+struct Panel<'e> {
+    heard: ByKey<'e>,
+    equivocates: BTreeSet<KeyId>,
+    refusals: Vec<Refusal>,
+}
+
+type ByKey<'e> = BTreeMap<KeyId, Vec<Counted<'e>>>;
+
+fn fold_panel<'e>(case: &Case<'_>, authentic: &'e [Evidence], refused: &[Refusal]) -> Panel<'e> {
+    let mut refusals = refused.to_vec();
     let (standing, duplicates) = without_duplicates(case, authentic);
     refusals.extend(duplicates);
     let (heard, equivocates) = name_equivocations(case, standing);
-    refusals.extend(heard.values().flatten().flat_map(|evidence| evidence.weight.iter().cloned()));
+    refusals.extend(heard.values().flatten().flat_map(|counted| counted.weight().cloned()));
     refusals.sort();
-    Ok(Panel { heard, equivocates, refusals })
+    Panel { heard, equivocates, refusals }
 }
 
 /// Same key, seat, try and verdict in other bytes: one stands, the others have no effect. Of those that weigh the same
 /// it is the one with the lowest digest; a digest alone may not choose between evidence of different weight, since it
 /// changes with every word of the worker's manifest (law 1).
-fn without_duplicates(case: &Case<'_>, authentic: Vec<Evidence>) -> (Vec<Evidence>, Vec<Refusal>) {
-    let mut same: BTreeMap<(KeyId, (u64, u64), Verdict), Vec<Evidence>> = BTreeMap::new();
+fn without_duplicates<'e>(case: &Case<'_>, authentic: &'e [Evidence]) -> (Vec<&'e Evidence>, Vec<Refusal>) {
+    let mut same: BTreeMap<(KeyId, (u64, u64), Verdict), Vec<&Evidence>> = BTreeMap::new();
     for evidence in authentic {
         let place = (evidence.key_id, evidence.place(case.facts.panel_closed), evidence.verdict);
         same.entry(place).or_default().push(evidence);
     }
-    let mut standing = Vec::new();
+    let mut standing = Vec::with_capacity(same.len());
     let mut refusals = Vec::new();
     for mut all in same.into_values() {
-        all.sort_by_key(Evidence::precedence);
+        all.sort_by_key(|evidence| evidence.precedence());
         let mut all = all.into_iter();
         let Some(first) = all.next() else { continue };
         for other in all {
@@ -191,10 +283,8 @@ fn without_duplicates(case: &Case<'_>, authentic: Vec<Evidence>) -> (Vec<Evidenc
     (standing, refusals)
 }
 
-type ByKey = BTreeMap<KeyId, Vec<Evidence>>;
-
 /// One key, one seat and try, different verdicts: none of them supports, and all are named.
-fn name_equivocations(case: &Case<'_>, standing: Vec<Evidence>) -> (ByKey, BTreeSet<KeyId>) {
+fn name_equivocations<'e>(case: &Case<'_>, standing: Vec<&'e Evidence>) -> (ByKey<'e>, BTreeSet<KeyId>) {
     let mut verdicts: BTreeMap<(KeyId, (u64, u64)), BTreeSet<Verdict>> = BTreeMap::new();
     for evidence in &standing {
         let place = (evidence.key_id, evidence.place(case.facts.panel_closed));
@@ -202,15 +292,17 @@ fn name_equivocations(case: &Case<'_>, standing: Vec<Evidence>) -> (ByKey, BTree
     }
     let mut heard = ByKey::new();
     let mut equivocates = BTreeSet::new();
-    for mut evidence in standing {
+    for evidence in standing {
         let said = &verdicts[&(evidence.key_id, evidence.place(case.facts.panel_closed))];
+        let mut equivocation = None;
         if said.len() > 1 {
             let words: Vec<&str> = said.iter().map(|verdict| verdict.as_str()).collect();
             let message = format!("one key, seat {} try {}: {}", evidence.seat, evidence.try_no, words.join(" and "));
-            evidence.refuse(RefusalCode::Equivocation, "", message);
+            let (envelope, key) = (evidence.envelope, Some(evidence.key_id));
+            equivocation = Some(refusal(envelope, key, RefusalCode::Equivocation, "", &message));
             equivocates.insert(evidence.key_id);
         }
-        heard.entry(evidence.key_id).or_default().push(evidence);
+        heard.entry(evidence.key_id).or_default().push(Counted { evidence, equivocation });
     }
     (heard, equivocates)
 }
@@ -222,26 +314,8 @@ fn open_seats(case: &Case<'_>) -> Vec<u32> {
     (0..case.panel).filter(|seat| case.facts.seats.get(seat).is_none_or(|fact| fact.open)).collect()
 }
 
-fn effective_rule(case: &Case<'_>) -> EffectiveRule {
-    let (policy, handoff) = (case.policy, case.handoff);
-    let strategy = handoff.strategy();
-    EffectiveRule {
-        strategy: strategy.as_str().to_owned(),
-        quorum: policy.quorum.max(handoff.quorum().unwrap_or(1)).max(handoff.minimum_independent_verifiers()).max(1),
-        panel: case.panel,
-        tolerate: if strategy == Strategy::AllRequired { 0 } else { policy.tolerate },
-        reject_quorum: policy.reject_quorum,
-        fraction: policy.fraction,
-        groups: policy.groups.clone(),
-        independent_on: policy.independent_on.clone(),
-        min_isolation: min_isolation(case),
-        min_channel: policy.min_channel,
-        max_age_seconds: policy.max_age_seconds,
-    }
-}
-
 /// Folds each key to one standing and counts.
-fn weigh(case: &Case<'_>, panel: Panel) -> Result<Weighed, PoliciesError> {
+fn weigh<'e>(case: &Case<'_>, panel: Panel<'e>) -> Result<Weighed<'e>, PoliciesError> {
     let Panel { heard, equivocates, refusals } = panel;
     let mut standing: BTreeMap<KeyId, Standing> =
         heard.iter().map(|(key, evidence)| (*key, fold(evidence, equivocates.contains(key)))).collect();
@@ -250,11 +324,11 @@ fn weigh(case: &Case<'_>, panel: Panel) -> Result<Weighed, PoliciesError> {
         .filter(|(key, _)| standing[key] == Standing::Voice)
         .map(|(key, evidence)| Supporter {
             key_id: *key,
-            attributes: &evidence[0].signer.attributes,
+            attributes: &evidence[0].evidence.signer.attributes,
             declared: evidence
                 .iter()
-                .filter(|evidence| evidence.admitted_support())
-                .fold(crate::voices::Declared::default(), |all, evidence| all.and(evidence.declared)),
+                .filter(|counted| counted.supports())
+                .fold(crate::voices::Declared::default(), |all, counted| all.and(counted.evidence.declared)),
         })
         .collect();
     if supporters.len() > limits::PANEL as usize {
@@ -269,7 +343,7 @@ fn weigh(case: &Case<'_>, panel: Panel) -> Result<Weighed, PoliciesError> {
     let operators = supporters
         .iter()
         .filter(|supporter| !voices.worker_neighbours.contains(&supporter.key_id))
-        .filter_map(|supporter| supporter.attributes.get("operator").cloned())
+        .filter_map(|supporter| supporter.attributes.get("operator").map(String::as_str))
         .collect();
     for (key, standing) in &mut standing {
         if *standing == Standing::Voice && !voices.chosen.contains(key) {
@@ -277,9 +351,10 @@ fn weigh(case: &Case<'_>, panel: Panel) -> Result<Weighed, PoliciesError> {
             *standing = if neighbour { Standing::SharesWithWorker } else { Standing::SharesWithVoice };
         }
     }
-    let rule = effective_rule(case);
+    let rule = effective_rule(case.policy, Some(&Terms::of_case(case)), case.panel);
     let tally = tally(&rule, &standing);
-    let exhausted = heard.values().filter(|all| all.iter().any(|evidence| evidence.timed_out_within_limits)).count();
+    let exhausted =
+        heard.values().filter(|all| all.iter().any(|counted| counted.evidence.timed_out_within_limits)).count();
     let has_operator_rule = match case.handoff.strategy() {
         Strategy::AllRequired | Strategy::Quorum => true,
         Strategy::Threshold => case.policy.fraction.is_some(),
@@ -289,11 +364,11 @@ fn weigh(case: &Case<'_>, panel: Panel) -> Result<Weighed, PoliciesError> {
 }
 
 /// What one key counts as. A supporter is called a voice until the voices are counted.
-fn fold(evidence: &[Evidence], equivocates: bool) -> Standing {
-    let any = |verdict| evidence.iter().any(|evidence| evidence.verdict == verdict);
+fn fold(said: &[Counted<'_>], equivocates: bool) -> Standing {
+    let any = |verdict| said.iter().any(|counted| counted.evidence.verdict == verdict);
     if any(Verdict::Rejects) {
         Standing::Objector
-    } else if evidence.iter().any(Evidence::admitted_support) {
+    } else if said.iter().any(Counted::supports) {
         Standing::Voice
     } else if equivocates {
         Standing::Equivocates
@@ -315,32 +390,18 @@ fn tally(rule: &EffectiveRule, standing: &BTreeMap<KeyId, Standing>) -> Tally {
     Tally { s, o, a, n, q: rule.quorum, tolerate: rule.tolerate }
 }
 
-/// Rows 2 to 6, first match; row 1 came before the count.
-fn table(weighed: &Weighed) -> (Row, Recommendation) {
-    let (tally, rule) = (weighed.tally, &weighed.rule);
-    if !weighed.has_operator_rule {
-        (Row::NoOperatorRule, Recommendation::Escalate)
-    } else if tally.s >= tally.q && tally.o <= tally.tolerate && weighed.fraction_holds() && weighed.groups_hold() {
-        (Row::QuorumMet, Recommendation::AcceptCandidate)
-    } else if tally.o >= 1 && tally.s >= 1 {
-        (Row::SupportAndObjection, Recommendation::Escalate)
-    } else if tally.o >= rule.reject_quorum {
-        (Row::RejectQuorumMet, Recommendation::RejectCandidate)
-    } else if weighed.exhausted >= limits::EXHAUSTED_KEYS {
-        (Row::ExhaustsVerifiers, Recommendation::Escalate)
-    } else {
-        (Row::NotEnough, Recommendation::InsufficientEvidence)
-    }
-}
-
-impl Weighed {
+impl Weighed<'_> {
     pub(crate) fn fraction_holds(&self) -> bool {
         self.rule.fraction.is_none_or(|fraction| fraction.holds(self.tally.s, self.tally.n))
     }
 
     pub(crate) fn groups_hold(&self) -> bool {
-        let operators = self.operators.iter().map(String::as_str).collect();
-        self.rule.groups.as_ref().is_none_or(|groups| groups.holds(&operators))
+        self.rule.groups.as_ref().is_none_or(|groups| groups.holds(&self.operators))
+    }
+
+    /// How the groups came to hold or not, if the policy has any.
+    pub(crate) fn group_proof(&self) -> Option<GroupProof> {
+        self.rule.groups.as_ref().map(|groups| groups.proof(&self.operators))
     }
 }
 

@@ -99,6 +99,48 @@ pub enum PoliciesError {
         /// The only version known.
         known: u64,
     },
+    /// More bytes than [`crate::limits::CASES_BYTES`].
+    #[error("cases_too_large: the cases have {found} bytes, the limit is {limit}; split the file")]
+    CasesTooLarge {
+        /// Bytes found.
+        found: usize,
+        /// Bytes allowed.
+        limit: usize,
+    },
+    /// A file with cases that cannot be read.
+    #[error("cases_syntax: line {line}: {reason}")]
+    CasesSyntax {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A case that says what it cannot say.
+    #[error("cases_value: line {line}: {message}")]
+    CasesValue {
+        /// The line of the case, from 1.
+        line: usize,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// Not a C2SP tlog-policy.
+    #[error("tlog_syntax: line {line}: {reason}")]
+    TlogSyntax {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// What the other side cannot say.
+    #[error("tlog_no_twin: {what} has no twin in {other}{}", leave_out(.kind))]
+    TlogNoTwin {
+        /// What cannot be said.
+        what: String,
+        /// `a tlog-policy` or `a policy of ours`.
+        other: &'static str,
+        /// The kind that `--leave-out` takes, if it may be left out.
+        kind: Option<crate::LeaveOut>,
+    },
     /// A document of ours does not follow its schema.
     #[error("{document}_schema_invalid: {}", list(.violations))]
     SchemaInvalid {
@@ -151,6 +193,16 @@ error_codes! {
         Self::RulesUnknown { .. } => "rules_unknown",
             "The decision was made under rules that this program does not have.",
             "Use the version of quorum that knows these rules.";
+        Self::CasesTooLarge { .. } => "cases_too_large", "The file with cases has more bytes than it may have.",
+            "Split the file.", exit 2;
+        Self::CasesSyntax { .. } => "cases_syntax", "A file with cases cannot be read, or has a member that no case has.",
+            "Repair the line that the message names; `docs/policies.md` has every key.", exit 2;
+        Self::CasesValue { .. } => "cases_value", "A case says what it cannot say, or names what the file does not have.",
+            "Repair the case at the line that the message names.", exit 2;
+        Self::TlogSyntax { .. } => "tlog_syntax", "The file is no C2SP tlog-policy.",
+            "Repair the line that the message names.", exit 2;
+        Self::TlogNoTwin { .. } => "tlog_no_twin", "One side of an import or export has something that the other cannot say.",
+            "Change it, or leave it out on purpose with --leave-out.", exit 2;
         Self::SchemaInvalid { .. } => "document_schema_invalid", "A decision or its facts do not follow their schema.",
             "Bring the record as it was written.";
         Self::Malformed { .. } => "document_malformed", "A decision or its facts cannot be read.",
@@ -160,6 +212,10 @@ error_codes! {
 
 fn suggest(suggestion: &Option<String>) -> String {
     suggestion.as_ref().map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"))
+}
+
+fn leave_out(kind: &Option<crate::LeaveOut>) -> String {
+    kind.as_ref().map_or_else(String::new, |kind| format!("; leave it out with --leave-out {kind}"))
 }
 
 fn list(violations: &[SchemaViolation]) -> String {

@@ -27,15 +27,79 @@ pub enum Member {
     Group(Groups),
 }
 
+/// Which members of a group hold, and whether they are enough.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct GroupProof {
+    /// Members needed.
+    pub k: usize,
+    /// Members that hold.
+    pub holding: usize,
+    /// Whether they are enough.
+    pub holds: bool,
+    /// The members, in file order.
+    pub of: Vec<MemberProof>,
+}
+
+/// One member in a [`GroupProof`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum MemberProof {
+    /// An operator; holds when one of its verifiers supports.
+    Operator {
+        /// The operator.
+        operator: String,
+        /// Whether one of its verifiers supports.
+        holds: bool,
+    },
+    /// A group.
+    Group(GroupProof),
+}
+
+impl MemberProof {
+    /// Whether the member holds.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        match self {
+            Self::Operator { holds, .. } => *holds,
+            Self::Group(group) => group.holds,
+        }
+    }
+}
+
 impl Groups {
     /// Whether the group holds for these operators.
     #[must_use]
     pub fn holds(&self, operators: &BTreeSet<&str>) -> bool {
-        let holding = self.of.iter().filter(|member| match member {
-            Member::Operator(name) => operators.contains(name.as_str()),
-            Member::Group(group) => group.holds(operators),
-        });
-        holding.count() >= self.k
+        self.proof(operators).holds
+    }
+
+    /// Why the group holds for these operators, or does not: which of its members do.
+    #[must_use]
+    pub fn proof(&self, operators: &BTreeSet<&str>) -> GroupProof {
+        let of: Vec<MemberProof> = self
+            .of
+            .iter()
+            .map(|member| match member {
+                Member::Operator(name) => {
+                    MemberProof::Operator { operator: name.clone(), holds: operators.contains(name.as_str()) }
+                }
+                Member::Group(group) => MemberProof::Group(group.proof(operators)),
+            })
+            .collect();
+        let holding = of.iter().filter(|member| member.holds()).count();
+        GroupProof { k: self.k, holding, holds: holding >= self.k, of }
+    }
+
+    /// Every operator that the group names, in file order.
+    #[must_use]
+    pub fn operators(&self) -> Vec<&str> {
+        self.of
+            .iter()
+            .flat_map(|member| match member {
+                Member::Operator(name) => vec![name.as_str()],
+                Member::Group(group) => group.operators(),
+            })
+            .collect()
     }
 
     /// The group as the decision and the schema show it: `{"k": 2, "of": ["acme", {"k": 1, "of": [..]}]}`.

@@ -5,6 +5,7 @@
 
 mod admit;
 mod axes;
+mod cases;
 mod catalogue;
 mod conjunction;
 mod decide;
@@ -22,6 +23,7 @@ mod revise;
 mod shipped;
 mod table;
 mod text;
+mod tlog;
 mod verdict;
 mod voices;
 mod vsa;
@@ -30,6 +32,7 @@ mod why;
 #[doc(hidden)]
 pub use admit::Memo;
 pub use axes::{Axis, Channel, Isolation};
+pub use cases::{CaseFile, CaseFormat, CaseReport, Mismatch};
 pub use conjunction::{Asked, Demand, Source};
 #[doc(hidden)]
 pub use decide::decide_with;
@@ -50,5 +53,6 @@ pub use refusal::{Refusal, RefusalCode, RefusalKind};
 pub use revise::revise_with;
 pub use revise::{recompute, revise};
 pub use table::{Condition, ConditionCode};
+pub use tlog::{Imported, LeaveOut, TlogGroup, TlogLog, TlogPolicy, TlogWitness, Vkey};
 pub use verdict::{Verdict, verdict};
 pub use vsa::{VSA_EXTENSION, resource_uri, vsa};

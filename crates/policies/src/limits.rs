@@ -34,3 +34,15 @@ pub const EXHAUSTED_KEYS: usize = 2;
 
 /// Longest message of one refusal, in characters: it quotes values that a stranger chose.
 pub const MESSAGE_CHARS: usize = 300;
+
+/// Largest file with cases of a policy, in bytes: a case is a few lines, and people write them.
+pub const CASES_BYTES: usize = 1024 * 1024;
+
+/// Most cases in one file: each makes keys and signatures, and a table of more is no table for people.
+pub const CASES: usize = 1_000;
+
+/// Most evidence in one case: twice the largest panel, so that duplicates and equivocations fit.
+pub const CASE_EVIDENCE: usize = 64;
+
+/// Most logs, witnesses and groups of a tlog-policy, each. The specification asks for at least 32.
+pub const TLOG_ENTRIES: usize = 256;

@@ -114,6 +114,8 @@ pub struct Policy {
     /// Operators that must be among the supporters; strategy `custom` needs it.
     pub groups: Option<Groups>,
     digest: Digest,
+    /// One bit for each of [`KEYS`] that the file gives.
+    given: u32,
 }
 
 impl Policy {
@@ -174,6 +176,11 @@ impl Policy {
                 Some(other) => return Err(value_error("groups", other, "a table with `k` and `of`")),
             },
             digest,
+            given: KEYS
+                .iter()
+                .enumerate()
+                .filter(|(_, key)| table.contains_key(**key))
+                .fold(0, |all, (at, _)| all | 1 << at),
         })
     }
 
@@ -197,6 +204,12 @@ impl Policy {
     #[must_use]
     pub fn digest(&self) -> Digest {
         self.digest
+    }
+
+    /// Whether the file gives this key; what it does not give has its default.
+    #[must_use]
+    pub fn gives(&self, key: &str) -> bool {
+        KEYS.iter().position(|known| *known == key).is_some_and(|at| self.given & (1 << at) != 0)
     }
 
     /// The policy with all defaults, as data; follows the schema `policy-v0.1`.
@@ -279,28 +292,26 @@ fn flag(table: &toml::Table, key: &str) -> Result<bool, PoliciesError> {
 /// A whole number and one of the units s, m, h, d.
 fn duration(table: &toml::Table, key: &str) -> Result<Option<u64>, PoliciesError> {
     let Some(found) = table.get(key) else { return Ok(None) };
-    let parsed = found.as_str().and_then(|text| {
-        let unit = text.chars().last()?;
-        let factor = match unit {
-            's' => 1,
-            'm' => 60,
-            'h' => 3600,
-            'd' => 24 * 3600,
-            _ => return None,
-        };
-        let digits = &text[..text.len() - 1];
-        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return None;
-        }
-        digits
-            .parse::<u64>()
-            .ok()?
-            .checked_mul(factor)
-            .filter(|seconds| (1..=limits::DURATION_SECONDS).contains(seconds))
-    });
-    parsed.map(Some).ok_or_else(|| {
+    found.as_str().and_then(duration_seconds).map(Some).ok_or_else(|| {
         value_error(key, found, "a duration: a whole number of s, m, h or d, such as \"30m\", up to ten years")
     })
+}
+
+/// The seconds of a duration such as `30m`.
+pub(crate) fn duration_seconds(text: &str) -> Option<u64> {
+    let factor = match text.chars().last()? {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        'd' => 24 * 3600,
+        _ => return None,
+    };
+    let digits = &text[..text.len() - 1];
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let seconds = digits.parse::<u64>().ok()?.checked_mul(factor)?;
+    Some(seconds).filter(|seconds| (1..=limits::DURATION_SECONDS).contains(seconds))
 }
 
 fn word<T: Copy>(

@@ -6,8 +6,7 @@ use quorum_attest::KeyId;
 use quorum_handoff::candidate_subject;
 use quorum_schemas::{Digest, Timestamp, counted, one_line};
 
-use crate::admit::Evidence;
-use crate::decide::Weighed;
+use crate::decide::{Counted, Weighed};
 use crate::{
     Assurance, BoundDocument, Candidate, Case, Decision, FactSheet, Heard, HeardEvidence, Missing, MissingCode,
     Recommendation, Row, Standing,
@@ -17,7 +16,7 @@ use crate::{
 pub(crate) fn decision(
     case: &Case<'_>,
     now: Timestamp,
-    weighed: &Weighed,
+    weighed: &Weighed<'_>,
     row: Row,
     recommendation: Recommendation,
 ) -> Decision {
@@ -70,16 +69,17 @@ fn bound<F>(id: &str, version: u64, digest: Digest<F>) -> BoundDocument<F> {
     BoundDocument { id: id.to_owned(), version, digest }
 }
 
-fn heard(weighed: &Weighed, key: KeyId, evidence: &[Evidence]) -> Heard {
-    let signer = &evidence[0].signer;
+fn heard(weighed: &Weighed<'_>, key: KeyId, said: &[Counted<'_>]) -> Heard {
+    let signer = &said[0].evidence.signer;
     Heard {
         key_id: key,
         id: signer.id.clone(),
         standing: weighed.standing[&key],
         because: because(weighed, key),
         attributes: signer.attributes.clone(),
-        evidence: evidence
+        evidence: said
             .iter()
+            .map(|counted| counted.evidence)
             .map(|evidence| HeardEvidence {
                 envelope: evidence.envelope,
                 verdict: evidence.verdict,
@@ -95,7 +95,7 @@ fn heard(weighed: &Weighed, key: KeyId, evidence: &[Evidence]) -> Heard {
 }
 
 /// Why a supporter is no voice: whom it shares what with.
-fn because(weighed: &Weighed, key: KeyId) -> String {
+pub(crate) fn because(weighed: &Weighed<'_>, key: KeyId) -> String {
     let standing = weighed.standing[&key];
     if !matches!(standing, Standing::SharesWithVoice | Standing::SharesWithWorker) {
         return String::new();
@@ -119,12 +119,12 @@ fn because(weighed: &Weighed, key: KeyId) -> String {
     format!("shares {}", parts.join("; "))
 }
 
-fn name(weighed: &Weighed, key: KeyId) -> String {
-    weighed.heard.get(&key).map_or_else(|| key.to_string(), |evidence| evidence[0].signer.id.clone())
+fn name(weighed: &Weighed<'_>, key: KeyId) -> String {
+    weighed.heard.get(&key).map_or_else(|| key.to_string(), |said| said[0].evidence.signer.id.clone())
 }
 
 /// What stands between the tally and an accept.
-fn missing(weighed: &Weighed) -> Vec<Missing> {
+pub(crate) fn missing(weighed: &Weighed<'_>) -> Vec<Missing> {
     let (tally, rule) = (weighed.tally, &weighed.rule);
     let mut missing = Vec::new();
     let mut add = |code, message| missing.push(Missing { code, message });
@@ -152,7 +152,7 @@ fn missing(weighed: &Weighed) -> Vec<Missing> {
         add(MissingCode::Fraction, message);
     }
     if let Some(groups) = rule.groups.as_ref().filter(|_| !weighed.groups_hold()) {
-        let have: Vec<&str> = weighed.operators.iter().map(String::as_str).collect();
+        let have: Vec<&str> = weighed.operators.iter().copied().collect();
         let have = if have.is_empty() { "none".to_owned() } else { have.join(", ") };
         add(MissingCode::Groups, format!("{} must support, heard from operators: {have}", groups.describe()));
     }

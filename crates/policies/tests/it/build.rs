@@ -10,7 +10,7 @@ use quorum_attest::{
 };
 use quorum_handoff::{Intake, candidate_subject, intake_values};
 use quorum_policies::{
-    Assurance, Case, Decision, Facts, Memo, Outcome, PoliciesError, Policy, RULES_VERSION, Received, SeatFact,
+    Admitted, Assurance, Case, Decision, Explanation, Facts, Memo, Outcome, PoliciesError, Policy, RULES_VERSION, Received, SeatFact,
     WorkerIdentity, decide_with, revise_with,
 };
 use quorum_schemas::{C1Digest, Digest, Timestamp, Value};
@@ -112,6 +112,11 @@ impl Built {
 
     pub(crate) fn decide(&self) -> Outcome {
         self.try_decide().expect("the generator makes cases that can be judged")
+    }
+
+    pub(crate) fn explain(&self) -> Explanation {
+        let admitted = MEMO.with(|memo| Admitted::admit_with(&self.case(), self.now, memo));
+        admitted.and_then(|admitted| admitted.explain()).expect("as decide")
     }
 
     pub(crate) fn revise(&self, previous: &Decision) -> Option<Decision> {

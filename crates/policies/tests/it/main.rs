@@ -9,6 +9,8 @@ mod distribution;
 mod files;
 mod laws;
 mod mutations;
+mod proof;
 mod refusals;
 mod second;
 mod table;
+mod vsa;
