@@ -7,6 +7,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use quorum_schemas::{Digest, parse};
 
+use crate::random::Random;
+
 const DOCUMENTS: u64 = 100_000;
 const BATCH: u64 = 2_000;
 const SEED: u64 = 0x51_0e_52_7f_ad_e6_82_d1;
@@ -118,32 +120,6 @@ impl Python {
     fn stop(mut self) {
         drop(self.stdin);
         assert!(self.child.wait().unwrap().success());
-    }
-}
-
-/// SplitMix64: small, seeded, the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
-        from[usize::try_from(self.below(from.len() as u64)).unwrap()]
-    }
-
-    fn digits(&mut self, count: u64) -> String {
-        let first = char::from(b'1' + self.below(9) as u8);
-        std::iter::once(first).chain((1..count).map(|_| char::from(b'0' + self.below(10) as u8))).collect()
     }
 }
 

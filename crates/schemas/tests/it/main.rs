@@ -1,10 +1,12 @@
 //! Tests of schemas, one binary.
 #![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
 
+mod agreement;
 mod canonical;
 mod differential;
 mod golden;
 mod ours;
 mod parsing;
+mod random;
 mod schemas;
 mod text;
