@@ -83,6 +83,60 @@ schema_names! {
     PolicyExplain => "policy-explain-v0.1";
     /// An in-toto Statement v1 around one of our predicates or a verification summary.
     Statement => "statement-v1";
+    /// What a command that fails writes as the last line of stderr with `--json`.
+    OutputError => "output-error-v0.1";
+    /// What manifest, handoff derive and the exports say with `--json` about the file of `--output`.
+    OutputWritten => "output-written-v0.1";
+    /// A signed document as it is written to stdout.
+    OutputEnvelope => "output-envelope-v0.1";
+    /// What demo `--json` writes.
+    OutputDemo => "output-demo-v0.1";
+    /// What init `--json` writes.
+    OutputInit => "output-init-v0.1";
+    /// What man `--json` writes.
+    OutputFiles => "output-files-v0.1";
+    /// What verify `--json` writes.
+    OutputVerify => "output-verify-v0.1";
+    /// What sign `--json` writes.
+    OutputSign => "output-sign-v0.1";
+    /// What audit `--json` writes.
+    OutputAudit => "output-audit-v0.1";
+    /// What coordinator and verifier --check-config `--json` write.
+    OutputCheckConfig => "output-check-config-v0.1";
+    /// What submit `--json` writes.
+    OutputSubmit => "output-submit-v0.1";
+    /// One line of watch `--json`.
+    OutputWatch => "output-watch-v0.1";
+    /// What show `--json` writes.
+    OutputShow => "output-show-v0.1";
+    /// What keys new and keys show `--json` write; never a secret itself.
+    OutputKey => "output-key-v0.1";
+    /// What the commands that write a version of a trust root say with `--json`.
+    OutputTrustVersion => "output-trust-version-v0.1";
+    /// What trust show `--json` writes.
+    OutputTrust => "output-trust-v0.1";
+    /// What policy list and schema list `--json` write.
+    OutputNames => "output-names-v0.1";
+    /// What policy show and completions `--json` write.
+    OutputText => "output-text-v0.1";
+    /// What policy check `--json` writes.
+    OutputPolicyCheck => "output-policy-check-v0.1";
+    /// What mesh config and mesh apply `--json` write.
+    OutputMade => "output-made-v0.1";
+    /// What schema show `--json` writes.
+    OutputSchema => "output-schema-v0.1";
+    /// What schema check `--json` writes.
+    OutputSchemaCheck => "output-schema-check-v0.1";
+    /// What digest `--json` writes.
+    OutputDigest => "output-digest-v0.1";
+    /// What errors `--json` writes.
+    OutputErrors => "output-errors-v0.1";
+    /// What exit-codes `--json` writes.
+    OutputExitCodes => "output-exit-codes-v0.1";
+    /// What reference `--json` writes.
+    OutputReference => "output-reference-v0.1";
+    /// What gate and decide `--json` write, and --report json.
+    OutputGate => "output-gate-v0.1";
 }
 
 impl SchemaName {
