@@ -32,3 +32,4 @@ pub use probe::{Probe, probe};
 pub use report::{Captured, End, RunReport};
 pub use run::run;
 pub use spec::{Identity, Isolation, Spec};
+pub use sys::stdout_was_open;

@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::libc;
 use nix::sys::signal::{SigHandler, Signal};
@@ -183,4 +184,27 @@ pub(crate) fn drop_capabilities() -> io::Result<()> {
 pub(crate) fn default_signal(signal: Signal) -> nix::Result<()> {
     // SAFETY: SIG_DFL installs no handler, so no code of ours can run in a signal context.
     unsafe { nix::sys::signal::signal(signal, SigHandler::SigDfl) }.map(drop)
+}
+
+/// Whether descriptor 1 was open when the program started.
+static STDOUT_OPEN: AtomicBool = AtomicBool::new(true);
+
+/// Rust's runtime opens `/dev/null` in the place of a standard descriptor that is closed, before `main`. Only who runs
+/// before the runtime can still see it.
+extern "C" fn look_at_stdout() {
+    // SAFETY: the call reads the flags of a descriptor number and touches no memory; nothing here needs the runtime.
+    let flags = unsafe { libc::fcntl(1, libc::F_GETFD) };
+    STDOUT_OPEN.store(flags >= 0, Ordering::Relaxed);
+}
+
+// SAFETY: the loader calls what stands in this section once, before `main`, with the C calling convention; the function
+// takes no arguments, and ignores those that the loader passes.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOOK_AT_STDOUT: extern "C" fn() = look_at_stdout;
+
+/// Whether stdout was open when this program started. What is written to one that was closed goes nowhere, without an
+/// error.
+pub fn stdout_was_open() -> bool {
+    STDOUT_OPEN.load(Ordering::Relaxed)
 }
