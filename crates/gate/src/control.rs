@@ -7,8 +7,8 @@
 mod locate;
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use quorum_schemas::Digest;
@@ -175,11 +175,24 @@ impl ControlFiles {
     }
 }
 
+/// Opens a file for reading. A pipe that nobody writes to would be waited for without end, and a device never ends:
+/// neither is opened. A directory is opened, and refuses to be read in the system's words.
+///
+/// # Errors
+/// As the system says, or that it is not a regular file.
+pub fn open_file(path: &Path) -> io::Result<File> {
+    let found = fs::metadata(path)?;
+    if !found.is_file() && !found.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    File::open(path)
+}
+
 /// Reads at most `limit` bytes.
 pub(crate) fn read_disk(path: &Path, limit: u64) -> Result<Vec<u8>, GateError> {
     let wrong = |source| GateError::Read { path: path.to_owned(), source };
     let mut bytes = Vec::new();
-    File::open(path).map_err(wrong)?.take(limit + 1).read_to_end(&mut bytes).map_err(wrong)?;
+    open_file(path).map_err(wrong)?.take(limit + 1).read_to_end(&mut bytes).map_err(wrong)?;
     if bytes.len() as u64 > limit {
         return Err(GateError::control(
             GateCode::ControlFileTooLarge,

@@ -58,12 +58,21 @@ impl Credentials {
     pub fn load(path: &Path) -> Result<Self, MeshError> {
         let unreadable =
             |error: std::io::Error| MeshError::FileUnreadable { path: path.into(), reason: error.to_string() };
-        let mode = std::fs::metadata(path).map_err(unreadable)?.permissions().mode() & 0o777;
-        if mode & 0o077 != 0 {
+        let found = std::fs::metadata(path).map_err(unreadable)?;
+        let malformed = |reason: String| MeshError::CredentialsMalformed { path: path.into(), reason };
+        // A pipe that nobody writes to would be waited for without end.
+        if !found.is_file() && !found.is_dir() {
+            return Err(malformed("it is not a regular file".to_owned()));
+        }
+        if found.len() > limits::CREDENTIALS_BYTES {
+            return Err(malformed(format!("{} bytes, the limit is {}", found.len(), limits::CREDENTIALS_BYTES)));
+        }
+        let mode = found.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 && found.is_file() {
             return Err(MeshError::CredentialsExposed { path: path.into(), mode });
         }
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
-        Self::parse(&text).map_err(|reason| MeshError::CredentialsMalformed { path: path.into(), reason })
+        Self::parse(&text).map_err(malformed)
     }
 
     fn parse(text: &str) -> Result<Self, String> {

@@ -66,3 +66,6 @@ pub const HEADER_BYTES: u64 = 64 * 1024;
 
 /// Pull requests that may stand at one consumer: one for each replica, and some that a killed reader left behind.
 pub const MAX_WAITING: i64 = 512;
+
+/// Bytes of a credentials file: two short lines of which each is shorter than a subject.
+pub const CREDENTIALS_BYTES: u64 = 4096;
