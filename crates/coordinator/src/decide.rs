@@ -1,7 +1,7 @@
 //! Decisions: asked for when the panel is closed or the deadline has passed, published once per revision.
 
 use quorum_attest::PredicateType;
-use quorum_mesh::{MeshError, Place, Stored, fault};
+use quorum_mesh::{BlobRole, MeshError, Place, Stored, fault};
 use quorum_policies::{Decision, EarlierAttempt, Outcome, revise};
 use quorum_schemas::{SchemaName, Timestamp, validate};
 
@@ -32,7 +32,7 @@ impl Context {
         if !case.is_live() || (deadline == Deadline::Ahead && !case.state.panel_closed()) {
             return Ok(());
         }
-        let facts = case.facts(case.doc.deadline, horizon, earlier);
+        let facts = case.facts(&self.loaded.trust, case.doc.deadline, horizon, earlier);
         let latest = facts.received.values().map(|received| received.received_at).max();
         let now = match deadline {
             Deadline::Passed if !case.state.panel_closed() => case.doc.deadline,
@@ -67,7 +67,7 @@ impl Context {
                 return Ok(());
             }
             let known = &last.decision.facts.facts.received;
-            let mut facts = case.facts(Timestamp::from_micros(i64::MAX), horizon, earlier);
+            let mut facts = case.facts(&self.loaded.trust, Timestamp::from_micros(i64::MAX), horizon, earlier);
             let same_trust = last.decision.trust.digest == self.loaded.trust.digest();
             if same_trust && facts.received.keys().all(|digest| known.contains_key(digest)) {
                 return Ok(());
@@ -75,7 +75,11 @@ impl Context {
             // What a seat was when revision 1 was decided stays: later leases belong to nobody's panel.
             facts.seats.clone_from(&last.decision.facts.facts.seats);
             let latest = facts.received.values().map(|received| received.received_at).max();
-            let now = latest.unwrap_or(case.doc.issued_at).max(last.decision.facts.now);
+            let mut now = latest.unwrap_or(case.doc.issued_at).max(last.decision.facts.now);
+            if !same_trust {
+                // What a trust root changes, it changes from when it was issued.
+                now = now.max(self.loaded.trust.issued_at());
+            }
             let previous = last.decision.clone();
             let revised = case.with(&self.loaded.trust, &facts, case.doc.deadline, |ask| revise(ask, now, &previous));
             match revised {
@@ -92,7 +96,7 @@ impl Context {
 
     /// Signs and publishes one revision; if one stands there already, that one is the truth.
     async fn publish_decision(&self, case: &mut Case, decision: Decision) -> Result<(), CoordinatorError> {
-        let decision = record::with_files(self, case, decision);
+        let (decision, summary) = record::with_files(self, case, decision)?;
         let handoff = case.id();
         let place = Place::Decision { handoff, revision: decision.revision };
         let predicate = decision.to_value();
@@ -100,6 +104,11 @@ impl Context {
             place: "the decision to be signed".into(),
             reason: violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
         })?;
+        // Before the decision that lists it, as a bundle goes before its evidence. A summary that no decision lists was
+        // overtaken by another coordinator's decision.
+        if let Some(summary) = summary {
+            self.mesh.put_blob(BlobRole::Coordinator, &self.loaded.id, &summary).await?;
+        }
         let envelope = write_decision(predicate, &case.doc.binding, &self.loaded.key);
         match self.mesh.publish(&place, &envelope).await {
             Ok(published) => {

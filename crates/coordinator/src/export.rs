@@ -89,6 +89,9 @@ impl Collector<'_> {
         for (name, digest) in [(record::POLICY, decision.policy.digest), (record::TRUST, decision.trust.digest)] {
             files.insert(name.to_owned(), self.control_file(name, digest).await?);
         }
+        if let Some(digest) = listed(record::SIGNED_VSA) {
+            files.insert(record::SIGNED_VSA.to_owned(), self.control_file(record::SIGNED_VSA, digest).await?);
+        }
         self.evidence(decision, &mut files).await?;
         Ok(files)
     }
@@ -106,7 +109,7 @@ impl Collector<'_> {
         Ok(found.ok_or_else(|| self.lacks(record::result_manifest()))?.body.to_vec())
     }
 
-    /// Coordinators publish their trust roots and policies as blobs; which of them did is all the same.
+    /// Coordinators publish their trust roots, policies and verification summaries as blobs; which of them did is all the same.
     async fn control_file(&self, name: &str, digest: Digest) -> Result<Vec<u8>, CoordinatorError> {
         let filter = format!("idkmesh.v1.blob.{}.*.{}.0", BlobRole::Coordinator.as_str(), digest.hex());
         for stored in self.mesh.scan(StreamName::Blobs, Some(&filter), 1).await? {

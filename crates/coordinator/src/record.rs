@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use quorum_attest::{PAYLOAD_TYPE, Role, sign};
 use quorum_policies::record::{RESULT_MANIFEST, WORK_UNIT, document};
-use quorum_policies::{Decision, FactSheet};
+use quorum_policies::{Decision, FactSheet, vsa};
 use quorum_schemas::Digest;
 
+use crate::CoordinatorError;
 use crate::case::Case;
 use crate::context::Context;
 
-pub(crate) use quorum_policies::record::{FACTS, POLICY, SIGNED_DECISION, SIGNED_HANDOFF, TRUST, bundle, evidence};
+pub(crate) use quorum_policies::record::{
+    FACTS, POLICY, SIGNED_DECISION, SIGNED_HANDOFF, SIGNED_VSA, TRUST, bundle, evidence,
+};
 
 /// The work unit; always signed on the mesh.
 pub(crate) fn work_unit() -> String {
@@ -40,8 +44,20 @@ pub(crate) fn listing(context: &Context, case: &Case, sheet: &FactSheet) -> BTre
     files
 }
 
-/// The decision, naming every other file of its record.
-pub(crate) fn with_files(context: &Context, case: &Case, decision: Decision) -> Decision {
-    let files = listing(context, case, &decision.facts);
-    decision.with_files(&files)
+/// The decision, naming every other file of its record, and the signed verification summary of an accept or a reject.
+pub(crate) fn with_files(
+    context: &Context,
+    case: &Case,
+    decision: Decision,
+) -> Result<(Decision, Option<Vec<u8>>), CoordinatorError> {
+    let mut files = listing(context, case, &decision.facts);
+    let decision = decision.with_files(&files);
+    let loaded = &context.loaded;
+    let summary = vsa(&decision, Some((Role::Coordinator, &loaded.id))).map_err(|error| {
+        CoordinatorError::OwnDocument { place: "the summary to be signed".into(), reason: error.to_string() }
+    })?;
+    let Some(summary) = summary else { return Ok((decision, None)) };
+    let summary = sign(PAYLOAD_TYPE, &summary.to_bytes(), &loaded.key);
+    files.insert(SIGNED_VSA.to_owned(), Digest::of(&summary));
+    Ok((decision.with_files(&files), Some(summary)))
 }

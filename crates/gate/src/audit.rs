@@ -2,11 +2,12 @@
 
 mod folder;
 mod handoff;
+mod summary;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use quorum_attest::{Envelope, PredicateType, Statement, TrustRoot, authenticate};
+use quorum_attest::{Entry, Envelope, PredicateType, Statement, TrustRoot, authenticate};
 use quorum_policies::{Decision, FactSheet, Policy, Recommendation};
 use quorum_schemas::{C1Digest, Digest, Value, c1, parse};
 
@@ -100,7 +101,7 @@ pub fn audit_files(files: &Files) -> Result<AuditOutcome, GateError> {
 fn check(files: &Files, signed: bool) -> Finding<Audited> {
     let name = if signed { record::SIGNED_DECISION } else { record::UNSIGNED_DECISION };
     let trust = TrustRoot::load(file(files, record::TRUST)?).or_else(|error| differs(record::TRUST, error))?;
-    let (decision, bytes, signed_by) = read_decision(files, name, signed, &trust)?;
+    let (decision, bytes, signer) = read_decision(files, name, signed, &trust)?;
     check_listing(files, name, &decision)?;
     let sheet = &decision.facts;
     if file(files, record::FACTS)? != c1(&sheet.to_value()) {
@@ -115,6 +116,8 @@ fn check(files: &Files, signed: bool) -> Finding<Audited> {
         };
         return differs(name, format!("recomputing gives another decision, first at {place}"));
     }
+    summary::check(files, &decision, signer.as_ref(), &trust)?;
+    let signed_by = signer.map(|signer| format!("{} {}", signer.role, signer.id));
     Ok(Audited {
         recommendation: decision.recommendation,
         handoff_id: decision.handoff_id,
@@ -137,7 +140,7 @@ fn read_decision(
     name: &str,
     signed: bool,
     trust: &TrustRoot,
-) -> Finding<(Decision, Vec<u8>, Option<String>)> {
+) -> Finding<(Decision, Vec<u8>, Option<Entry>)> {
     let bytes = file(files, name)?;
     if !signed {
         let value = parse(bytes).or_else(|error| differs(name, error))?;
@@ -153,7 +156,7 @@ fn read_decision(
     let decision = Decision::parse(&statement.predicate).or_else(|error| differs(name, error))?;
     let authentic = authenticate(&envelope, trust, PredicateType::Decision, decision.facts.now)
         .or_else(|error| differs(name, error))?;
-    let signer = format!("{} {}", authentic.signer().role, authentic.signer().id);
+    let signer = authentic.signer().clone();
     let about = &statement.subject;
     if about.len() != 1 || about[0].name != decision.candidate.name || about[0].digest != decision.candidate.digest {
         return differs(name, "/subject: the statement is not about the decision's candidate");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use quorum_attest::{PAYLOAD_TYPE, PredicateType, SigningKey, Statement, TrustRoot, sign};
 use quorum_policies::{
-    Assurance, Case, Decision, FactSheet, Facts, Outcome, PoliciesError, Policy, Received, WorkerIdentity, decide,
+    Assurance, Case, Decision, FactSheet, Facts, Outcome, PoliciesError, Policy, Received, WorkerIdentity, decide, vsa,
 };
 use quorum_schemas::Timestamp;
 
@@ -55,6 +55,10 @@ pub(crate) fn decide_and_record(
         plan: question.plan,
     });
     decision.files = record::listing(&files);
+    if let Some((name, summary)) = summary(question.trust, &decision, key)? {
+        files.insert(name.to_owned(), summary);
+        decision.files = record::listing(&files);
+    }
     let bytes = decision.to_bytes().map_err(|error| broken(&error))?;
     match key {
         None => files.insert(record::UNSIGNED_DECISION.to_owned(), bytes),
@@ -64,6 +68,22 @@ pub(crate) fn decide_and_record(
         ),
     };
     Ok((decision, Record { files }))
+}
+
+/// The decision as a verification summary, in the form that the decision itself has; only accept and reject have one.
+fn summary(
+    trust: &TrustRoot,
+    decision: &Decision,
+    key: Option<&SigningKey>,
+) -> Result<Option<(&'static str, Vec<u8>)>, GateError> {
+    let entry = key.and_then(|key| trust.by_key(&key.public()));
+    let signer = entry.map(|entry| (entry.role, entry.id.as_str()));
+    let Some(statement) = vsa(decision, signer).map_err(|error| broken(&error))? else { return Ok(None) };
+    let bytes = statement.to_bytes();
+    Ok(Some(match key {
+        None => (record::UNSIGNED_VSA, bytes),
+        Some(key) => (record::SIGNED_VSA, sign(PAYLOAD_TYPE, &bytes, key)),
+    }))
 }
 
 /// The decision of these documents under these facts; its file list is still empty. `recorded` is the decision that an
@@ -101,7 +121,10 @@ pub(crate) fn recompute(
     let refused = |error: PoliciesError| GateError::control(error.code(), error);
     if let Some(revision) = recorded.filter(|decision| decision.supersedes.is_some()) {
         return quorum_policies::recompute(&case, revision).map_err(refused)?.ok_or_else(|| {
-            GateError::control(GateCode::NoRevisionDue, "the files give no revision of the decision that this one supersedes")
+            GateError::control(
+                GateCode::NoRevisionDue,
+                "the files give no revision of the decision that this one supersedes",
+            )
         });
     }
     match decide(&case, sheet.now).map_err(refused)? {

@@ -9,8 +9,8 @@ use crate::documents::Documents;
 use crate::evidence::EvidenceSet;
 
 pub(crate) use quorum_policies::record::{
-    FACTS, HANDOFF, PLAN, POLICY, RESULT_MANIFEST, SIGNED_DECISION, SIGNED_HANDOFF, TRUST, UNSIGNED_DECISION,
-    WORK_UNIT, bundle, evidence,
+    FACTS, HANDOFF, PLAN, POLICY, RESULT_MANIFEST, SIGNED_DECISION, SIGNED_HANDOFF, SIGNED_VSA, TRUST,
+    UNSIGNED_DECISION, UNSIGNED_VSA, WORK_UNIT, bundle, evidence,
 };
 
 /// What a decision was computed from.

@@ -18,7 +18,7 @@ pub enum BlobRole {
     Author,
     /// Evidence bundles.
     Verifier,
-    /// Trust roots and policies, so that a record can be put together from the mesh alone.
+    /// Trust roots, policies and verification summaries, so that a record can be put together from the mesh alone.
     Coordinator,
 }
 

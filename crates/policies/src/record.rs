@@ -6,6 +6,10 @@ use quorum_schemas::Digest;
 pub const SIGNED_DECISION: &str = "decision.dsse.json";
 /// The decision's own file when nobody signed it.
 pub const UNSIGNED_DECISION: &str = "decision.json";
+/// The decision as a SLSA verification summary, signed by the key that signed the decision.
+pub const SIGNED_VSA: &str = "vsa.dsse.json";
+/// The verification summary beside a decision that nobody signed: the bare statement.
+pub const UNSIGNED_VSA: &str = "vsa.json";
 /// The work unit, without its extension: `.json` bare, `.dsse.json` signed.
 pub const WORK_UNIT: &str = "work-unit";
 /// The manifest, without its extension.
@@ -39,4 +43,10 @@ pub fn bundle(bundle: &Digest) -> String {
 #[must_use]
 pub fn document(stem: &str, signed: bool) -> String {
     format!("{stem}.{}", if signed { "dsse.json" } else { "json" })
+}
+
+/// Whether a path is that of a signed document which a decision rests on, beside the evidence.
+#[must_use]
+pub fn is_signed_document(path: &str) -> bool {
+    path == SIGNED_HANDOFF || [WORK_UNIT, RESULT_MANIFEST].iter().any(|stem| path == document(stem, true))
 }
