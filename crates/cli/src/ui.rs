@@ -2,7 +2,9 @@
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
+use clap::builder::StyledStr;
 use quorum_schemas::{Value, c1, one_line};
+use serde_json::json;
 
 use crate::error::CliError;
 use crate::limits::MESSAGE_CHARS;
@@ -16,8 +18,7 @@ pub(crate) struct Ui {
 
 impl Ui {
     pub(crate) fn new(json: bool) -> Self {
-        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let colour = !no_colour && io::stderr().is_terminal();
+        let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         Self { json, colour, out: BufWriter::new(io::stdout()) }
     }
 
@@ -34,7 +35,18 @@ impl Ui {
 
     /// Data as it is.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+        // The runtime has put /dev/null where nothing was: what is written there would be lost without a word.
+        if !bytes.is_empty() && !quorum_sandbox::stdout_was_open() {
+            return Err(CliError::Stdout(io::Error::other("it is closed")));
+        }
         self.out.write_all(bytes).map_err(CliError::Stdout)
+    }
+
+    /// Help and version: in colour on a terminal.
+    pub(crate) fn help(&mut self, text: &StyledStr) -> Result<(), CliError> {
+        let coloured = self.colour && io::stdout().is_terminal();
+        let text = if coloured { text.ansi().to_string() } else { text.to_string() };
+        self.bytes(text.as_bytes())
     }
 
     /// One JSON document, minified (C1) and with a newline.
@@ -50,10 +62,16 @@ impl Ui {
         let _ = writeln!(io::stderr(), "{}", text.as_ref());
     }
 
-    /// The last line of a command that failed. One line, whatever the message holds.
+    /// The last line of a command that failed. One line, whatever the message holds; with `--json` one JSON document.
     pub(crate) fn error(&mut self, error: &CliError) {
-        let label = if self.colour { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
-        self.say(format!("{label}[{}]: {}", error.code(), sentence(error.code(), &error.to_string())));
+        let message = sentence(error.code(), &error.to_string());
+        if self.json {
+            let exit = error.exit_code().number();
+            let document = json!({"error": {"code": error.code(), "message": message, "exit": exit}});
+            return self.say(String::from_utf8_lossy(&c1(&document.into())));
+        }
+        let label = if self.colour && io::stderr().is_terminal() { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
+        self.say(format!("{label}[{}]: {message}", error.code()));
     }
 
     /// Everything written so far has reached stdout.

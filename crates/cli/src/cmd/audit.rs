@@ -10,7 +10,6 @@ use crate::ui::Ui;
 
 /// Arguments of `quorum audit`.
 #[derive(clap::Args)]
-#[command(after_help = "Exit codes: 0 same, 1 differs, 2 unusable.")]
 pub(crate) struct Args {
     /// A directory that `gate`, `decide` or `show` wrote with --out.
     directory: PathBuf,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use quorum_coordinator::{Config, CoordinatorError, run as serve};
 use quorum_gate::ExitCode;
+use serde_json::json;
 
 use super::submit::block_on;
 use crate::daemon;
@@ -26,12 +27,12 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     let config = Config::load(&args.config).map_err(unusable)?;
     let loaded = config.check().map_err(unusable)?;
     if args.check_config {
-        ui.line(format!(
-            "coordinator {}, policy {}, trust root version {}",
-            loaded.id,
-            loaded.policy.id,
-            loaded.trust.version()
-        ))?;
+        let (id, policy, version) = (&loaded.id, &loaded.policy.id, loaded.trust.version());
+        if ui.json() {
+            ui.document(&json!({"coordinator": id, "policy": policy, "trust_version": version}).into())?;
+        } else {
+            ui.line(format!("coordinator {id}, policy {policy}, trust root version {version}"))?;
+        }
         return Ok(ExitCode::Accept);
     }
     // The daemon reads everything again when it starts; the key is not kept twice.

@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
-use quorum_gate::{DecideRequest, ExitCode, ReportSubject, decide};
+use quorum_gate::{DecideRequest, ExitCode, ReportPlaces, decide};
 
 use super::options::OutputOptions;
+use super::reports;
 use crate::error::CliError;
 use crate::interrupt;
 use crate::ui::Ui;
 
 /// Arguments of `quorum decide`.
 #[derive(clap::Args)]
-#[command(after_help = super::gate::EXITS)]
 pub(crate) struct Args {
     /// The work unit that the candidate answers.
     #[arg(long, value_name = "FILE")]
@@ -46,8 +46,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     interrupt::arm()?;
-    let reports = args.output.reports()?;
-    let outcome = decide(&DecideRequest {
+    let reports = args.output.report.parse()?;
+    let work_unit = reports::relative(&args.work_unit);
+    let decided = decide(&DecideRequest {
         work_unit: args.work_unit,
         result: args.result,
         policy: args.policy,
@@ -58,8 +59,9 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
         decision_key: args.decision_key,
         pins: args.pin,
         out: args.output.out.clone(),
-    })?;
-    let subject = ReportSubject { decision: &outcome.decision, checks: &outcome.checks };
-    super::gate::show(&subject, &reports, args.output.out.as_deref(), ui)?;
-    Ok(outcome.decision.recommendation.into())
+    });
+    // No candidate is in sight that a report could land in.
+    let outcome = reports.or_told(decided.map_err(Into::into), ui, |_| true)?;
+    let candidate = reports::candidate_of(&outcome.decision);
+    super::gate::show(&outcome, &ReportPlaces { work_unit, candidate }, &reports, args.output.out.as_deref(), ui)
 }

@@ -36,12 +36,15 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
         Form::C1 => c1(&value),
         Form::Jcs => jcs(&value).map_err(|error| input::refused(&args.file, error.code(), &error))?,
     };
-    if args.canonical {
-        ui.bytes(&canonical)?;
-    } else if ui.json() {
+    if ui.json() {
         let form = if matches!(args.form, Form::C1) { "c1" } else { "jcs" };
-        let value = serde_json::json!({"digest": Digest::of(&canonical), "form": form, "bytes": canonical.len()});
+        let mut value = serde_json::json!({"digest": Digest::of(&canonical), "form": form, "bytes": canonical.len()});
+        if args.canonical {
+            value["canonical"] = String::from_utf8_lossy(&canonical).into();
+        }
         ui.document(&value.into())?;
+    } else if args.canonical {
+        ui.bytes(&canonical)?;
     } else {
         ui.line(Digest::of(&canonical).to_string())?;
     }

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use quorum_gate::{ExitCode, Format, GateRequest, ReportSubject, ReportTarget};
+use quorum_gate::{ExitCode, GateOutcome, GateRequest, ReportPlaces, outside_candidate};
 
 use super::options::{CandidateOptions, OutputOptions, WorkerOptions, program};
+use super::reports::{self, Reports};
 use crate::error::CliError;
 use crate::interrupt;
 use crate::ui::Ui;
 
 /// Arguments of `quorum gate`.
 #[derive(clap::Args)]
-#[command(after_help = EXITS)]
 pub(crate) struct Args {
     /// The work unit that the candidate answers.
     #[arg(long, value_name = "FILE")]
@@ -23,7 +23,7 @@ pub(crate) struct Args {
     candidate: CandidateOptions,
     #[command(flatten)]
     worker: WorkerOptions,
-    /// What this machine checks: a template (TOML) or a bound plan (JSON).
+    /// What this machine checks: a template (TOML), or a bound plan or one of upstream's EvaluatorPlans 0.1 to 0.4 (JSON).
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
     /// The policy: a file, or the name of a shipped one [default: local, or one-verifier with --trust].
@@ -57,15 +57,9 @@ pub(crate) struct Args {
     output: OutputOptions,
 }
 
-/// What scripts branch on.
-pub(super) const EXITS: &str = "\
-Exit codes: 0 accept_candidate, 1 reject_candidate, 2 usage or a control file,
-3 insufficient_evidence, 4 escalate, 5 infrastructure, 6 the worker's document was refused,
-130 interrupted.";
-
 pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     interrupt::arm()?;
-    let reports: Vec<ReportTarget> = args.output.reports()?;
+    let reports = args.output.report.parse()?;
     let request = GateRequest {
         work_unit: args.work_unit,
         result: args.result,
@@ -82,29 +76,26 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
         pins: args.pin,
         isolation_none: args.isolation.is_some(),
         out: args.output.out.clone(),
-        reports: reports.iter().map(|target| target.file.clone()).collect(),
+        reports: reports.targets.iter().map(|target| target.file.clone()).collect(),
         program: program()?,
     };
-    let outcome = quorum_gate::run(&request)?;
-    let subject = ReportSubject { decision: &outcome.decision, checks: &outcome.checks };
-    show(&subject, &reports, args.output.out.as_deref(), ui)?;
-    Ok(outcome.decision.recommendation.into())
+    let allowed = |file: &Path| outside_candidate(&request.candidate, file);
+    let outcome = reports.or_told(quorum_gate::run(&request).map_err(Into::into), ui, allowed)?;
+    let places = reports::places(&request.work_unit, &request.candidate);
+    show(&outcome, &places, &reports, args.output.out.as_deref(), ui)
 }
 
 /// Writes the reports, and one to stdout.
 pub(super) fn show(
-    subject: &ReportSubject<'_>,
-    reports: &[ReportTarget],
+    outcome: &GateOutcome,
+    places: &ReportPlaces,
+    reports: &Reports,
     out: Option<&Path>,
     ui: &mut Ui,
-) -> Result<(), CliError> {
-    for target in reports {
-        quorum_gate::write_atomically(&target.file, target.format.render(subject).as_bytes())?;
-    }
-    let format = if ui.json() { Format::Json } else { Format::Text };
-    ui.bytes(format.render(subject).as_bytes())?;
+) -> Result<ExitCode, CliError> {
+    reports.tell(&reports::subject(outcome, places), ui)?;
     if let Some(out) = out {
         ui.say(format!("recorded in {}; `quorum audit {}` recomputes it", out.display(), out.display()));
     }
-    Ok(())
+    Ok(outcome.decision.recommendation.into())
 }

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use quorum_gate::{ExitCode, derive_handoff, write_atomically};
+use quorum_gate::{ExitCode, derive_handoff};
 
+use super::options::written_or_shown;
 use crate::error::CliError;
 use crate::ui::Ui;
 
@@ -39,9 +40,6 @@ struct Derive {
 pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     let Command::Derive(args) = args.command;
     let bytes = derive_handoff(&args.work_unit, &args.result, args.trust.as_deref())?;
-    match args.output {
-        Some(path) => write_atomically(&path, &bytes)?,
-        None => ui.bytes(&bytes)?,
-    }
+    written_or_shown(args.output.as_deref(), &bytes, ui)?;
     Ok(ExitCode::Accept)
 }

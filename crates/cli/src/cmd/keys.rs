@@ -53,7 +53,9 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
         }
         Command::Show { file, pem } => {
             let key = keyfile::public(&file.to_string_lossy())?;
-            if pem {
+            if pem && ui.json() {
+                ui.document(&json!({"pem": key.spki_pem()}).into())?;
+            } else if pem {
                 ui.bytes(key.spki_pem().as_bytes())?;
             } else {
                 print(&key, None, ui)?;

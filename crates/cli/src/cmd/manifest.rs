@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use quorum_gate::{ExitCode, ManifestRequest, WorkerClaim, make_manifest, write_atomically};
+use quorum_gate::{ExitCode, ManifestRequest, WorkerClaim, make_manifest};
 
-use super::options::CandidateOptions;
+use super::options::{CandidateOptions, written_or_shown};
 use crate::error::CliError;
 use crate::ui::Ui;
 
@@ -40,9 +40,6 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
         worker: WorkerClaim { id: args.worker, kind: args.worker_type, attempt: args.attempt },
         key: args.key,
     })?;
-    match args.output {
-        Some(path) => write_atomically(&path, &bytes)?,
-        None => ui.bytes(&bytes)?,
-    }
+    written_or_shown(args.output.as_deref(), &bytes, ui)?;
     Ok(ExitCode::Accept)
 }

@@ -29,10 +29,6 @@ enum Command {
 }
 
 #[derive(clap::Args)]
-#[command(after_help = "\
-Example:
-  quorum mesh config --out mesh --coordinator c1 --author ann --worker w1 --verifier a --verifier b --verifier c
-  nats-server -c mesh/nats-server.conf")]
 struct ConfigArgs {
     /// The new directory.
     #[arg(long, value_name = "DIR")]
@@ -58,9 +54,6 @@ struct ConfigArgs {
 }
 
 #[derive(clap::Args)]
-#[command(after_help = "\
-Example:
-  quorum mesh apply --credentials mesh/provisioner-mesh.toml --verifier a --verifier b --verifier c")]
 struct ApplyArgs {
     #[command(flatten)]
     broker: BrokerOptions,

@@ -1,19 +1,24 @@
 //! The commands: one file each, with its arguments and what it runs.
 
 mod audit;
+mod completions;
 mod coordinator;
 mod decide;
 mod demo;
 mod digest;
+mod errors;
 mod gate;
 mod handoff;
 mod hidden;
 mod init;
 mod keys;
+mod man;
 mod manifest;
 mod mesh;
 mod options;
 mod policy;
+mod reference;
+mod reports;
 mod schema;
 mod show;
 mod sign;
@@ -73,6 +78,16 @@ pub(crate) enum Command {
     Schema(schema::Args),
     /// Print the digest of a JSON file.
     Digest(digest::Args),
+    /// Explain an error code, or list them all.
+    Errors(errors::Args),
+    /// List the exit codes.
+    ExitCodes(errors::ExitArgs),
+    /// Print the completions for a shell.
+    Completions(completions::Args),
+    /// Write the man pages.
+    Man(man::Args),
+    /// Print the reference of the whole command line.
+    Reference(reference::Args),
 }
 
 /// Runs one command.
@@ -98,5 +113,10 @@ pub(crate) fn run(command: Command, ui: &mut Ui) -> Result<ExitCode, CliError> {
         Command::Mesh(args) => mesh::run(args, ui),
         Command::Schema(args) => schema::run(args, ui),
         Command::Digest(args) => digest::run(args, ui),
+        Command::Errors(args) => errors::run(args, ui),
+        Command::ExitCodes(args) => errors::exit_codes(args, ui),
+        Command::Completions(args) => completions::run(args, ui),
+        Command::Man(args) => man::run(args, ui),
+        Command::Reference(args) => reference::run(args, ui),
     }
 }

@@ -1,10 +1,15 @@
 //! Options that several commands share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use quorum_gate::{CandidateSource, GitSource, ReportTarget, WorkerClaim};
+use quorum_gate::{CandidateSource, GitSource, WorkerClaim};
+use quorum_schemas::Digest;
+use serde_json::json;
 
+use super::reports::ReportOptions;
+use crate::codes::CliCode;
 use crate::error::CliError;
+use crate::ui::Ui;
 
 /// Where the candidate is.
 #[derive(clap::Args)]
@@ -16,9 +21,10 @@ pub(crate) struct CandidateOptions {
     #[arg(long, value_name = "PATH", requires = "candidate")]
     baseline: Option<PathBuf>,
     /// The repository of a candidate that is a commit.
-    #[arg(long, value_name = "REPO", requires_all = ["base", "head"])]
+    #[arg(long, value_name = "REPO", requires = "head")]
     git: Option<PathBuf>,
-    /// The branch that the candidate is for; the baseline is the merge base with it.
+    /// The branch that the candidate is for; the baseline is the merge base with it. `manifest` takes the work unit's
+    /// source_revision where it is left out.
     #[arg(long, value_name = "REF", requires = "git")]
     base: Option<String>,
     /// The full id of the candidate's commit.
@@ -36,11 +42,11 @@ impl CandidateOptions {
     pub(crate) fn source(self) -> Result<CandidateSource, CliError> {
         match self {
             Self { candidate: Some(candidate), baseline, .. } => Ok(CandidateSource::Path { candidate, baseline }),
-            Self { git: Some(repository), base: Some(base), head: Some(head), control_ref, pr, .. } => {
+            Self { git: Some(repository), base, head: Some(head), control_ref, pr, .. } => {
                 Ok(CandidateSource::Git(GitSource { repository, base, head, control_ref, pull_request: pr }))
             }
             // The parser asks for one of the two already.
-            _ => Err(CliError::control("candidate_missing", "give --candidate, or --git with --base and --head")),
+            _ => Err(CliError::control(CliCode::CandidateMissing, "give --candidate, or --git with --base and --head")),
         }
     }
 }
@@ -65,21 +71,24 @@ pub(crate) struct OutputOptions {
     /// Record the decision and everything that it rests on in this new directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Also write a report: text, json or markdown.
-    #[arg(long, value_name = "FORMAT=FILE")]
-    report: Vec<String>,
-}
-
-impl OutputOptions {
-    pub(crate) fn reports(&self) -> Result<Vec<ReportTarget>, CliError> {
-        let targets: Result<Vec<ReportTarget>, _> = self.report.iter().map(|text| text.parse()).collect();
-        Ok(targets?)
-    }
+    #[command(flatten)]
+    pub(crate) report: ReportOptions,
 }
 
 /// Our own program, which also runs the checks.
 pub(crate) fn program() -> Result<PathBuf, CliError> {
     std::env::current_exe().map_err(|error| {
-        CliError::infrastructure("own_program_unknown", format!("cannot find the path of this program: {error}"))
+        CliError::infrastructure(CliCode::OwnProgramUnknown, format!("cannot find the path of this program: {error}"))
     })
+}
+
+/// Writes a document to the file of `--output`, or else to stdout. With `--json` the file's digest is the data.
+pub(crate) fn written_or_shown(output: Option<&Path>, bytes: &[u8], ui: &mut Ui) -> Result<(), CliError> {
+    let Some(path) = output else { return ui.bytes(bytes) };
+    quorum_gate::write_atomically(path, bytes)?;
+    if ui.json() {
+        let digest: Digest = Digest::of(bytes);
+        ui.document(&json!({"file": path.display().to_string(), "digest": digest.to_string()}).into())?;
+    }
+    Ok(())
 }

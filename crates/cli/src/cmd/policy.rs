@@ -39,7 +39,11 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
         Command::List => list(ui),
         Command::Show { name } => {
             let text = Policy::shipped_text(&name).map_err(|error| CliError::control(error.code(), error))?;
-            ui.bytes(text.as_bytes())?;
+            if ui.json() {
+                ui.document(&json!({"name": name, "text": text}).into())?;
+            } else {
+                ui.bytes(text.as_bytes())?;
+            }
             Ok(ExitCode::Accept)
         }
         Command::Check { file } => check(&file, ui),

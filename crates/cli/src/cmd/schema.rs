@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use quorum_gate::ExitCode;
 use quorum_schemas::{SchemaName, Value, parse, validate};
 
+use crate::codes::CliCode;
 use crate::error::CliError;
 use crate::input;
 use crate::ui::Ui;
@@ -88,8 +89,8 @@ fn check(name: SchemaName, file: &Path, ui: &mut Ui) -> Result<ExitCode, CliErro
 }
 
 fn toml_value(file: &Path, bytes: &[u8]) -> Result<Value, CliError> {
-    let text = std::str::from_utf8(bytes).map_err(|error| input::refused(file, "toml_not_utf8", &error))?;
+    let text = std::str::from_utf8(bytes).map_err(|error| input::refused(file, CliCode::TomlNotUtf8, &error))?;
     let table: serde_json::Value = toml::from_str(text)
-        .map_err(|error| input::refused(file, "toml_syntax", &error.to_string().replace('\n', " | ")))?;
+        .map_err(|error| input::refused(file, CliCode::TomlSyntax, &error.to_string().replace('\n', " | ")))?;
     Ok(table.into())
 }

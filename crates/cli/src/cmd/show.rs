@@ -13,10 +13,6 @@ use crate::ui::Ui;
 
 /// Arguments of `quorum show`.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Example:
-  quorum show 5a3e...c1 --credentials auditor.toml --out record
-  quorum audit record --trust trust.json")]
 pub(crate) struct Args {
     /// The handoff: 64 hex digits, with or without `sha256:`.
     #[arg(value_parser = handoff)]

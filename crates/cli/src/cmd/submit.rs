@@ -11,6 +11,7 @@ use quorum_schemas::limits::ENVELOPE;
 use quorum_schemas::{C1Digest, Digest, Value, parse, parse_with};
 use serde_json::json;
 
+use crate::codes::CliCode;
 use crate::error::CliError;
 use crate::input;
 use crate::ui::Ui;
@@ -20,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Arguments of `quorum submit`.
 #[derive(clap::Args)]
-#[command(group = clap::ArgGroup::new("what").required(true).args(["result", "work_unit"]), after_help = EXAMPLES)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["result", "work_unit"]))]
 pub(crate) struct Args {
     #[command(flatten)]
     broker: BrokerOptions,
@@ -43,11 +44,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  quorum submit --nats nats://127.0.0.1:4222 --credentials author.toml --work-unit work-unit.json --key author.pem
-  quorum submit --nats nats://127.0.0.1:4222 --credentials worker.toml --result result.dsse.json --candidate out/";
 
 /// The broker and who we are to it.
 #[derive(clap::Args)]
@@ -76,7 +72,7 @@ pub(crate) fn broken(error: MeshError) -> CliError {
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|error| {
-            CliError::infrastructure("runtime_unavailable", format!("cannot start threads: {error}"))
+            CliError::infrastructure(CliCode::RuntimeUnavailable, format!("cannot start threads: {error}"))
         })?;
     runtime.block_on(work)
 }
@@ -87,7 +83,7 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
         let stored = match (&args.work_unit, &args.result, &args.candidate) {
             (Some(file), ..) => submit_work_unit(&mesh, file, &args).await,
             (None, Some(file), Some(candidate)) => submit_result(&mesh, file, candidate, args.key.as_deref()).await,
-            _ => Err(CliError::control("nothing_to_submit", "give --work-unit, or --result with --candidate")),
+            _ => Err(CliError::control(CliCode::NothingToSubmit, "give --work-unit, or --result with --candidate")),
         }?;
         mesh.close().await.map_err(broken)?;
         Ok(stored)
@@ -134,7 +130,7 @@ async fn submit_result(mesh: &Mesh, file: &Path, candidate: &Path, key: Option<&
     let bytes = blob(candidate)?;
     if about.algorithm() == "sha256" && about.hex() != Digest::of(&bytes).hex() {
         let why = format!("it has sha256:{}, the manifest offers sha256:{}", Digest::of(&bytes).hex(), about.hex());
-        return Err(input::refused(candidate, "wrong_candidate", &why));
+        return Err(input::refused(candidate, CliCode::WrongCandidate, &why));
     }
     // The candidate is there before anybody can be asked to look at it.
     mesh.put_blob(BlobRole::Worker, manifest.worker_id(), &bytes).await.map_err(broken)?;
@@ -151,11 +147,11 @@ async fn submit_result(mesh: &Mesh, file: &Path, candidate: &Path, key: Option<&
 async fn admit(mesh: &Mesh, file: &Path, manifest: &Value) -> Result<Intake, CliError> {
     let named = |key: &'static str| manifest.get(key).cloned().unwrap_or(Value::Null);
     let (Value::String(work), Some(version)) = (named("work_unit_id"), named("work_unit_version").as_u64()) else {
-        return Err(input::refused(file, "schema_invalid", &"/work_unit_id and /work_unit_version name no work unit"));
+        return Err(input::refused(file, CliCode::SchemaInvalid, &"/work_unit_id and /work_unit_version name no work unit"));
     };
     let place = Place::Work { work: work.clone(), version };
     let stored = mesh.read(&place).await.map_err(broken)?.ok_or_else(|| {
-        input::refused(file, "unknown_work_unit", &format!("the mesh has no work unit `{work}` of version {version}"))
+        input::refused(file, CliCode::UnknownWorkUnit, &format!("the mesh has no work unit `{work}` of version {version}"))
     })?;
     let statement = Envelope::parse(&stored.body)
         .and_then(|envelope| Statement::parse(envelope.payload()))
@@ -201,8 +197,8 @@ impl Document {
     ) -> Result<Vec<u8>, CliError> {
         match (self.envelope, key) {
             (Some(envelope), None) => Ok(envelope),
-            (Some(_), Some(_)) => Err(input::refused(file, "already_signed", &"it is signed; leave --key out")),
-            (None, None) => Err(input::refused(file, "not_signed", &"it is bare; give --key to sign it")),
+            (Some(_), Some(_)) => Err(input::refused(file, CliCode::AlreadySigned, &"it is signed; leave --key out")),
+            (None, None) => Err(input::refused(file, CliCode::NotSigned, &"it is bare; give --key to sign it")),
             (None, Some(path)) => {
                 let key: SigningKey = crate::keyfile::private(path)?;
                 let statement = Statement { subject: vec![subject], predicate_type, predicate: self.value };

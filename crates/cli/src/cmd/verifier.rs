@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use quorum_gate::ExitCode;
+use quorum_schemas::counted;
 use quorum_verifierd::{Config, VerifierdError, serve};
+use serde_json::json;
 
 use super::options::program;
 use crate::daemon;
@@ -25,13 +27,18 @@ pub(crate) struct Args {
 /// What both daemons say about themselves.
 pub(super) const DAEMON_HELP: &str = "\
 The configuration is described in docs/operating.md. SIGTERM and SIGINT end the daemon after what it is just doing.
-QUORUM_LOG sets what is logged (default: info). Exit codes: 0 ended as asked, 2 configuration, 5 infrastructure.";
+QUORUM_LOG sets what is logged (default: info).";
 
 pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     let config = Config::load(&args.config).map_err(ended)?;
     if args.check_config {
         let loaded = config.check().map_err(ended)?;
-        ui.line(format!("verifier {}, {} plans", loaded.entry.id, config.plans.len()))?;
+        let (id, plans) = (&loaded.entry.id, config.plans.len());
+        if ui.json() {
+            ui.document(&json!({"verifier": id, "plans": plans}).into())?;
+        } else {
+            ui.line(format!("verifier {id}, {}", counted(plans as u64, "plan")))?;
+        }
         return Ok(ExitCode::Accept);
     }
     daemon::start_log()?;

@@ -12,9 +12,6 @@ use crate::ui::Ui;
 
 /// Arguments of `quorum verify`.
 #[derive(clap::Args)]
-#[command(
-    after_help = "Exit codes: 0 evidence written, whatever it shows; 2 usage or a control file; 5 it could not\nrun; 6 the worker's document was refused."
-)]
 pub(crate) struct Args {
     /// The work unit that the candidate answers.
     #[arg(long, value_name = "FILE")]
@@ -24,7 +21,7 @@ pub(crate) struct Args {
     result: PathBuf,
     #[command(flatten)]
     candidate: CandidateOptions,
-    /// What to check: a template (TOML) or a bound plan (JSON).
+    /// What to check: a template (TOML), or a bound plan or one of upstream's EvaluatorPlans 0.1 to 0.4 (JSON).
     #[arg(long, value_name = "FILE")]
     plan: PathBuf,
     /// The verifier's private key.
@@ -36,6 +33,9 @@ pub(crate) struct Args {
         conflicts_with = "unsigned"
     )]
     key: Option<PathBuf>,
+    /// Who answers, for an EvaluatorPlan with --unsigned: it names none of ours. With --key it is the key's entry.
+    #[arg(long, value_name = "ID", requires = "unsigned")]
+    verifier: Option<String>,
     /// The trust root that names the key.
     #[arg(long, value_name = "FILE")]
     trust: Option<PathBuf>,
@@ -63,6 +63,7 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
         result: args.result,
         candidate: args.candidate.source()?,
         plan: args.plan,
+        verifier: args.verifier,
         key: args.key,
         trust: args.trust,
         trust_min_version: args.trust_min_version,

@@ -5,13 +5,13 @@ use quorum_schemas::Value;
 use serde_json::json;
 
 use super::submit::{BrokerOptions, block_on, broken};
+use crate::codes::CliCode;
 use crate::error::CliError;
 use crate::narrate;
 use crate::ui::Ui;
 
 /// Arguments of `quorum watch`.
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     broker: BrokerOptions,
@@ -19,11 +19,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SUBJECT", default_value = "idkmesh.v1.>")]
     subjects: String,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  quorum watch --credentials auditor.toml
-  quorum watch --credentials worker.toml --subjects 'idkmesh.v1.decision.>' --json";
 
 pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     block_on(async {
@@ -37,7 +32,7 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
                 _ = tokio::signal::ctrl_c() => return Ok(ExitCode::Interrupted),
             };
             let Some((subject, body)) = message else {
-                return Err(CliError::infrastructure("connection_closed", "the broker closed the connection for good"));
+                return Err(CliError::infrastructure(CliCode::ConnectionClosed, "the broker closed the connection for good"));
             };
             let Some(line) = narrate::line(&subject, &body) else { continue };
             if ui.json() {

@@ -130,6 +130,12 @@ impl World {
         self.entries.push(entry);
     }
 
+    /// Writes the private root key.
+    pub(crate) fn root_key(&self, name: &str) {
+        let path = self.write(name, self.root.to_pkcs8_pem().as_bytes());
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+
     /// Admits a shipped policy, or a file of the world.
     pub(crate) fn admit(&mut self, policy: &str) {
         let bytes = Policy::shipped(policy).map_or_else(|| self.read(policy), |text| text.as_bytes().to_vec());

@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 
 use super::options::program;
 use super::submit::{self, block_on};
+use crate::codes::CliCode;
 use crate::error::CliError;
 use crate::ui::Ui;
 use crate::{daemon, narrate, nats_server};
@@ -23,7 +24,6 @@ const LINES: usize = 64;
 
 /// Arguments of `quorum demo`.
 #[derive(clap::Args)]
-#[command(after_help = HELP)]
 pub(crate) struct Args {
     /// The nats-server to start [default: $QUORUM_NATS_SERVER, else the PATH].
     #[arg(long, value_name = "PATH")]
@@ -35,12 +35,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     examples: Option<PathBuf>,
 }
-
-const HELP: &str = "\
-Examples:
-  quorum demo --nats-server .tools/nats-server
-  quorum demo --dir demo && quorum audit demo/records/good
-Exit codes: 0 every story ended as it should, 1 one did not, 2 usage, 5 infrastructure, 130 interrupted.";
 
 /// The verifiers, each with its plan: two compare the answer themselves, the third asks an engine.
 pub(super) const VERIFIERS: [(&str, &str); 3] =
@@ -115,7 +109,7 @@ async fn tell(plan: WorldPlan, examples: &Path, ui: &mut Ui) -> Result<Vec<table
     match pids.iter().find(|(_, pid)| Path::new("/proc").join(pid.to_string()).exists()) {
         None => Ok(rows),
         Some((name, pid)) => {
-            Err(CliError::infrastructure("process_left", format!("{name}, process {pid}, still runs")))
+            Err(CliError::infrastructure(CliCode::ProcessLeft, format!("{name}, process {pid}, still runs")))
         }
     }
 }

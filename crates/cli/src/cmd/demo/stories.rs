@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep};
 use super::broken;
 use super::table::Row;
 use crate::cmd::submit;
+use crate::codes::CliCode;
 use crate::error::CliError;
 use crate::narrate::short;
 
@@ -230,7 +231,7 @@ impl Teller<'_> {
                 return Ok(record);
             }
             if Instant::now() >= deadline {
-                return Err(CliError::infrastructure("no_refusal", format!("nobody refused {digest}")));
+                return Err(CliError::infrastructure(CliCode::NoRefusal, format!("nobody refused {digest}")));
             }
             sleep(POLL).await;
         }
@@ -293,7 +294,7 @@ impl Teller<'_> {
         let wanted = |place: &Place| matches!(place, Place::Evidence { verifier: by, handoff: about, .. } if by == verifier && *about == handoff);
         let found = stored.into_iter().find(|stored| stored.place().is_ok_and(|place| wanted(&place)));
         found.ok_or_else(|| {
-            CliError::infrastructure("no_evidence", format!("{verifier} has no evidence about {handoff}"))
+            CliError::infrastructure(CliCode::NoEvidence, format!("{verifier} has no evidence about {handoff}"))
         })
     }
 
@@ -334,7 +335,7 @@ impl Teller<'_> {
             }
             sleep(POLL).await;
         }
-        Err(CliError::infrastructure("no_lease", format!("{verifier} never got its seat")))
+        Err(CliError::infrastructure(CliCode::NoLease, format!("{verifier} never got its seat")))
     }
 }
 
@@ -347,5 +348,5 @@ fn verdicts(told: &Told) -> String {
 
 fn failed(arguments: &[&str], why: &dyn std::fmt::Display) -> CliError {
     let command = arguments.first().copied().unwrap_or_default();
-    CliError::infrastructure("demo_step_failed", format!("quorum {command}: {why}"))
+    CliError::infrastructure(CliCode::DemoStepFailed, format!("quorum {command}: {why}"))
 }

@@ -1,0 +1,51 @@
+//! `quorum man`: a page for each command.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Command;
+use clap_mangen::Man;
+use quorum_gate::{ExitCode, write_atomically};
+use serde_json::json;
+
+use crate::app;
+use crate::error::CliError;
+use crate::ui::Ui;
+
+/// Arguments of `quorum man`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Where to write the pages; it is made if it is not there.
+    directory: PathBuf,
+}
+
+pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    let wrong = |source| CliError::Write { path: args.directory.clone(), source };
+    let mut pages = Vec::new();
+    let mut root = app::command();
+    // Gives every command its whole name.
+    root.build();
+    collect(&root, &mut pages).map_err(wrong)?;
+    fs::create_dir_all(&args.directory).map_err(wrong)?;
+    let mut files = Vec::new();
+    for (name, page) in pages {
+        let file = args.directory.join(name);
+        write_atomically(&file, &page)?;
+        files.push(file.display().to_string());
+    }
+    if ui.json() {
+        ui.document(&json!({ "files": files }).into())?;
+    } else {
+        files.into_iter().try_for_each(|file| ui.line(file))?;
+    }
+    Ok(ExitCode::Accept)
+}
+
+/// The page of a command and those of the commands below it, `quorum-trust-add.1` and so on.
+fn collect(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result<()> {
+    let mut page = Vec::new();
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+    Man::new(command.clone()).render(&mut page)?;
+    pages.push((format!("{name}.1"), page));
+    command.get_subcommands().filter(|child| child.get_name() != "help").try_for_each(|child| collect(child, pages))
+}

@@ -1,0 +1,114 @@
+//! `quorum reference`: the whole command line as one page, from the same definitions as the help.
+
+use std::fmt::Write as _;
+
+use clap::Command;
+use quorum_gate::ExitCode;
+use serde_json::{Value, json};
+
+use crate::app;
+use crate::contract::Contract;
+use crate::error::CliError;
+use crate::ui::Ui;
+
+/// Arguments of `quorum reference`.
+#[derive(clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    let mut root = app::command().term_width(100);
+    root.build();
+    if ui.json() {
+        let mut commands = Vec::new();
+        list(&root, "", &mut commands);
+        ui.document(&json!({ "commands": commands }).into())?;
+    } else {
+        ui.bytes(markdown(&root).as_bytes())?;
+    }
+    Ok(ExitCode::Accept)
+}
+
+/// The commands below one, without `help`.
+fn children(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|child| child.get_name() != "help" && !child.is_hide_set())
+}
+
+fn joined(path: &str, name: &str) -> String {
+    format!("{path} {name}").trim_start().to_owned()
+}
+
+fn list(command: &Command, path: &str, commands: &mut Vec<Value>) {
+    for child in children(command) {
+        let path = joined(path, child.get_name());
+        if children(child).next().is_none() {
+            commands.push(document(child, &path));
+        }
+        list(child, &path, commands);
+    }
+}
+
+fn document(command: &Command, path: &str) -> Value {
+    let contract = Contract::of(path);
+    let exits = contract.map_or(&[][..], |contract| contract.exits).iter();
+    let exits: Vec<Value> = exits.map(|(code, meaning)| json!({"number": code.number(), "meaning": meaning})).collect();
+    let mut arguments = Vec::new();
+    for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
+        let value = argument.get_value_names().and_then(<[_]>::first).filter(|_| argument.get_action().takes_values());
+        arguments.push(json!({
+            "name": argument.get_long().map_or_else(|| argument.get_id().to_string(), |long| format!("--{long}")),
+            "value": value.map(ToString::to_string),
+            "required": argument.is_required_set(),
+            "help": argument.get_help().map(ToString::to_string),
+        }));
+    }
+    json!({
+        "command": path,
+        "about": command.get_about().map(ToString::to_string),
+        "arguments": arguments,
+        "examples": contract.map(|contract| contract.examples),
+        "exits": exits,
+        "json": contract.map(|contract| contract.json),
+    })
+}
+
+fn markdown(root: &Command) -> String {
+    let mut text = String::from(
+        "# The command line\n\n\
+         Written by `quorum reference` from the definitions of the commands; `./x generate` writes it again.\n\n\
+         Stdout is data, stderr is talk. With `--json` stdout is one JSON document (`watch`: one a line) that follows the\n\
+         schema named at the command, and the last line of stderr of a command that fails is\n\
+         `{\"error\":{\"code\":...,\"exit\":...,\"message\":...}}` (`output-error-v0.1`); without it, `error[CODE]: message`.\n\
+         Nothing is on stdout when a command fails before its result. [errors.md](../errors.md) explains every code.\n\
+         Colour is used on a terminal only, and never with `NO_COLOR`.\n\n\
+         ## Exit codes\n\n| exit | name | meaning |\n|---|---|---|\n",
+    );
+    for code in ExitCode::ALL {
+        let _ = writeln!(text, "| {} | `{}` | {} |", code.number(), code.name(), code.meaning());
+    }
+    text += "\n`gate` and `decide` speak about the candidate: nothing short of `accept_candidate` is 0. All other commands \
+             speak about\nthemselves: `verify` ends with 0 when evidence is written, whatever the evidence shows; `audit` with 1 \
+             when the\nrecomputed decision differs and with 2 when there is nothing to compare.\n\n## Commands\n\n";
+    contents(root, "", &mut text);
+    pages(root, "", &mut text);
+    text
+}
+
+fn contents(command: &Command, path: &str, text: &mut String) {
+    for child in children(command) {
+        let path = joined(path, child.get_name());
+        let about = child.get_about().map(ToString::to_string).unwrap_or_default();
+        let indent = "  ".repeat(path.matches(' ').count());
+        let _ = writeln!(text, "{indent}- [`{path}`](#quorum-{}): {about}", path.replace(' ', "-"));
+        contents(child, &path, text);
+    }
+}
+
+fn pages(command: &Command, path: &str, text: &mut String) {
+    for child in children(command) {
+        let path = joined(path, child.get_name());
+        let help = child.clone().term_width(100).render_long_help().to_string();
+        let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+        let _ = write!(text, "\n### quorum {path}\n\n```text\n{}\n```\n", help.join("\n").trim_end());
+        pages(child, &path, text);
+    }
+}

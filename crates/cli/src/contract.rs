@@ -1,0 +1,348 @@
+//! What each command promises beside its options: examples, exit codes, the schema of its `--json`. One table feeds the
+//! help, the man pages, the reference and the tests; a command that is not in it fails a test.
+
+use clap::Command;
+use quorum_gate::ExitCode::{self, *};
+
+/// An exit code and what it means here.
+type Exit = (ExitCode, &'static str);
+
+/// The promise of one command.
+pub(crate) struct Contract {
+    /// Its words without `quorum`, such as `trust add`.
+    pub(crate) path: &'static str,
+    /// Every way in which it ends.
+    pub(crate) exits: &'static [Exit],
+    /// The schemas of what `--json` writes to stdout; the document follows one of them.
+    pub(crate) json: &'static [&'static str],
+    /// Whole command lines that its parser takes.
+    pub(crate) examples: &'static [&'static str],
+}
+
+const BAD_USAGE: Exit = (Usage, "usage, or a file that cannot be used");
+const BROKEN: Exit = (Infrastructure, "infrastructure: a disk that is full, a process or a server that is away");
+const STOPPED: Exit = (Interrupted, "interrupted");
+const DONE: &[Exit] = &[(Accept, "done"), BAD_USAGE, BROKEN];
+const PRINTED: &[Exit] = &[(Accept, "printed"), BAD_USAGE, (Infrastructure, "stdout takes nothing")];
+const DECIDED: &[Exit] = &[
+    (Accept, "accept_candidate"),
+    (Reject, "reject_candidate"),
+    (Usage, "usage or a control file"),
+    (Insufficient, "insufficient_evidence"),
+    (Escalate, "escalate"),
+    BROKEN,
+    (WorkerDocument, "the worker's document was refused"),
+    STOPPED,
+];
+const VERIFIED: &[Exit] = &[
+    (Accept, "evidence is written, whatever it shows"),
+    (Usage, "usage or a control file"),
+    (Infrastructure, "the checks could not run"),
+    (WorkerDocument, "the worker's document was refused"),
+    STOPPED,
+];
+const BOUND: &[Exit] = &[
+    (Accept, "done"),
+    (Usage, "usage or a control file"),
+    BROKEN,
+    (WorkerDocument, "the worker's document was refused"),
+];
+const AUDITED: &[Exit] = &[
+    (Accept, "the same decision"),
+    (Reject, "it differs"),
+    (Usage, "there is nothing to compare: no record, or unusable"),
+    BROKEN,
+];
+const CHECKED: &[Exit] = &[(Accept, "it can be used"), (Reject, "it cannot"), BAD_USAGE, BROKEN];
+const SERVED: &[Exit] = &[(Accept, "ended as asked, by SIGTERM or SIGINT"), (Usage, "configuration"), BROKEN];
+const WATCHED: &[Exit] = &[BAD_USAGE, BROKEN, STOPPED];
+const TOLD: &[Exit] =
+    &[(Accept, "every story ended as it should"), (Reject, "one did not"), BAD_USAGE, BROKEN, STOPPED];
+
+/// The help of `command` and of all below it gets examples, exit codes and schemas from the table.
+pub(crate) fn dress(command: Command) -> Command {
+    below(command, "")
+}
+
+fn below(command: Command, path: &str) -> Command {
+    let command = command.mut_subcommands(|child| {
+        let path = format!("{path} {}", child.get_name());
+        below(child, path.trim_start())
+    });
+    match CONTRACTS.iter().find(|contract| contract.path == path) {
+        None => command,
+        Some(contract) => {
+            let own = command.get_after_help().map(|text| format!("{text}\n\n")).unwrap_or_default();
+            command.after_help(format!("{own}{}", contract.help()))
+        }
+    }
+}
+
+impl Contract {
+    /// The promise of a command.
+    pub(crate) fn of(path: &str) -> Option<&'static Self> {
+        CONTRACTS.iter().find(|contract| contract.path == path)
+    }
+
+    fn help(&self) -> String {
+        let mut text = String::from("Examples:\n");
+        for example in self.examples {
+            text += &format!("  {example}\n");
+        }
+        text += "\nExit codes:\n";
+        for (code, meaning) in self.exits {
+            text += &format!("  {:<4} {meaning}\n", code.number());
+        }
+        if !self.json.is_empty() {
+            text += &format!("\nThe schema of --json: {} (`quorum schema show`)", self.json.join(" or "));
+        }
+        text.trim_end().to_owned()
+    }
+}
+
+/// Every command that does something, in the order of the help.
+pub(crate) const CONTRACTS: &[Contract] = &[
+    Contract {
+        path: "demo",
+        exits: TOLD,
+        json: &["output-demo-v0.1"],
+        examples: &["quorum demo --nats-server .tools/nats-server", "quorum demo --dir demo"],
+    },
+    Contract { path: "init", exits: DONE, json: &["output-init-v0.1"], examples: &["quorum init"] },
+    Contract {
+        path: "manifest",
+        exits: BOUND,
+        json: &["result-manifest-v0.1", "output-envelope-v0.1", "output-written-v0.1"],
+        examples: &[
+            "quorum manifest --work-unit work-unit.json --candidate out/ --worker ann -o manifest.json",
+            "quorum manifest --work-unit work-unit.json --candidate out/ --worker ann --key ann.pem -o manifest.dsse.json",
+        ],
+    },
+    Contract {
+        path: "gate",
+        exits: DECIDED,
+        json: &["report-v0.1"],
+        examples: &[
+            "quorum gate --work-unit work-unit.json --candidate out/ --plan plan.toml",
+            "quorum gate --work-unit work-unit.json --candidate out/ --plan plan.toml --out record --report junit=quorum.xml",
+            "quorum gate --work-unit work-unit.json --git . --base main --head 0123456789abcdef0123456789abcdef01234567 \
+             --pr acme/app#7 --plan plan.toml",
+            "quorum gate --work-unit work-unit.json --result manifest.json --candidate out/ --trust trust.json \
+             --policy two-of-three --evidence a/evidence.dsse.json --evidence b/evidence.dsse.json",
+        ],
+    },
+    Contract {
+        path: "handoff derive",
+        exits: BOUND,
+        json: &["verification-handoff-v0.1", "output-written-v0.1"],
+        examples: &["quorum handoff derive --work-unit work-unit.json --result manifest.json -o handoff.json"],
+    },
+    Contract {
+        path: "verify",
+        exits: VERIFIED,
+        json: &["output-verify-v0.1"],
+        examples: &[
+            "quorum verify --work-unit work-unit.json --result manifest.json --candidate out/ --plan plan.toml \
+             --key verifier.pem --trust trust.json --out evidence",
+            "quorum verify --work-unit work-unit.json --result manifest.json --candidate out/ --plan plan.toml \
+             --unsigned --out evidence",
+        ],
+    },
+    Contract {
+        path: "sign",
+        exits: DONE,
+        json: &["output-sign-v0.1"],
+        examples: &["quorum sign --key verifier.pem --trust trust.json evidence.statement.json -o evidence.dsse.json"],
+    },
+    Contract {
+        path: "decide",
+        exits: DECIDED,
+        json: &["report-v0.1"],
+        examples: &[
+            "quorum decide --work-unit work-unit.json --result manifest.json --policy two-of-three --trust trust.json \
+             --evidence a/evidence.dsse.json --evidence b/evidence.dsse.json --out record",
+        ],
+    },
+    Contract {
+        path: "audit",
+        exits: AUDITED,
+        json: &["output-audit-v0.1"],
+        examples: &["quorum audit record", "quorum audit record --trust trust.json --json"],
+    },
+    Contract {
+        path: "coordinator",
+        exits: SERVED,
+        json: &["output-check-config-v0.1"],
+        examples: &[
+            "quorum coordinator --config coordinator.toml --check-config",
+            "quorum coordinator --config c.toml",
+        ],
+    },
+    Contract {
+        path: "verifier",
+        exits: SERVED,
+        json: &["output-check-config-v0.1"],
+        examples: &["quorum verifier --config verifier.toml --check-config", "quorum verifier --config verifier.toml"],
+    },
+    Contract {
+        path: "submit",
+        exits: BOUND,
+        json: &["output-submit-v0.1"],
+        examples: &[
+            "quorum submit --credentials author.toml --work-unit work-unit.json --key author.pem",
+            "quorum submit --credentials worker.toml --result manifest.dsse.json --candidate out/",
+        ],
+    },
+    Contract {
+        path: "watch",
+        exits: WATCHED,
+        json: &["output-watch-v0.1"],
+        examples: &[
+            "quorum watch --credentials auditor.toml",
+            "quorum watch --credentials worker.toml --subjects 'idkmesh.v1.decision.>' --json",
+        ],
+    },
+    Contract {
+        path: "show",
+        exits: DONE,
+        json: &["output-show-v0.1"],
+        examples: &[
+            "quorum show sha256:5a3ec1d2f0a14b6f8e9d7c6b5a49382716f5e4d3c2b1a09f8e7d6c5b4a392817 --credentials auditor.toml \
+             --out record",
+        ],
+    },
+    Contract {
+        path: "keys new",
+        exits: DONE,
+        json: &["output-key-v0.1"],
+        examples: &["quorum keys new verifier.pem", "quorum keys new seats.secret --seat-secret"],
+    },
+    Contract {
+        path: "keys show",
+        exits: PRINTED,
+        json: &["output-key-v0.1"],
+        examples: &["quorum keys show verifier.pem", "quorum keys show verifier.pem --pem"],
+    },
+    Contract {
+        path: "trust init",
+        exits: DONE,
+        json: &["output-trust-version-v0.1"],
+        examples: &["quorum trust init trust.json --root-key root.pem --policy two-of-three --expires 365d"],
+    },
+    Contract {
+        path: "trust add",
+        exits: DONE,
+        json: &["output-trust-version-v0.1"],
+        examples: &[
+            "quorum trust add trust.json --root-key root.pem --role verifier --id acme-1 --public-key acme-1.pub.pem \
+             --attribute operator=acme --attribute host=one",
+        ],
+    },
+    Contract {
+        path: "trust revoke",
+        exits: DONE,
+        json: &["output-trust-version-v0.1"],
+        examples: &["quorum trust revoke trust.json --root-key root.pem --role verifier --id acme-1 \
+             --compromised-since 2026-01-31T12:00:00Z"],
+    },
+    Contract {
+        path: "trust retire",
+        exits: DONE,
+        json: &["output-trust-version-v0.1"],
+        examples: &["quorum trust retire trust.json --root-key root.pem --role worker --id ann"],
+    },
+    Contract {
+        path: "trust admit-policy",
+        exits: DONE,
+        json: &["output-trust-version-v0.1"],
+        examples: &["quorum trust admit-policy trust.json --root-key root.pem policy.toml"],
+    },
+    Contract {
+        path: "trust withdraw-policy",
+        exits: DONE,
+        json: &["output-trust-version-v0.1"],
+        examples: &["quorum trust withdraw-policy trust.json --root-key root.pem local"],
+    },
+    Contract {
+        path: "trust rotate",
+        exits: DONE,
+        json: &["output-trust-version-v0.1"],
+        examples: &[
+            "quorum trust rotate trust.json --root-key old.pem --root-key new.pem --new-root new.pem --threshold 1",
+        ],
+    },
+    Contract {
+        path: "trust show",
+        exits: PRINTED,
+        json: &["output-trust-v0.1"],
+        examples: &["quorum trust show trust.json"],
+    },
+    Contract { path: "policy list", exits: PRINTED, json: &["output-names-v0.1"], examples: &["quorum policy list"] },
+    Contract {
+        path: "policy show",
+        exits: PRINTED,
+        json: &["output-text-v0.1"],
+        examples: &["quorum policy show two-of-three"],
+    },
+    Contract {
+        path: "policy check",
+        exits: CHECKED,
+        json: &["output-policy-check-v0.1"],
+        examples: &["quorum policy check policy.toml"],
+    },
+    Contract {
+        path: "mesh config",
+        exits: DONE,
+        json: &["output-made-v0.1"],
+        examples: &[
+            "quorum mesh config --out mesh --coordinator c1 --author ann --worker w1 --verifier a --verifier b --verifier c",
+        ],
+    },
+    Contract {
+        path: "mesh apply",
+        exits: DONE,
+        json: &["output-made-v0.1"],
+        examples: &[
+            "quorum mesh apply --credentials mesh/provisioner-mesh.toml --verifier a --verifier b --verifier c",
+        ],
+    },
+    Contract { path: "schema list", exits: PRINTED, json: &["output-names-v0.1"], examples: &["quorum schema list"] },
+    Contract {
+        path: "schema show",
+        exits: PRINTED,
+        json: &["output-schema-v0.1"],
+        examples: &["quorum schema show decision-v0.1"],
+    },
+    Contract {
+        path: "schema check",
+        exits: CHECKED,
+        json: &["output-schema-check-v0.1"],
+        examples: &["quorum schema check work-unit-v0.1 work-unit.json", "quorum schema check policy-v0.1 policy.toml"],
+    },
+    Contract {
+        path: "digest",
+        exits: PRINTED,
+        json: &["output-digest-v0.1"],
+        examples: &["quorum digest work-unit.json", "quorum digest --form jcs --canonical -"],
+    },
+    Contract {
+        path: "errors",
+        exits: PRINTED,
+        json: &["output-errors-v0.1"],
+        examples: &["quorum errors", "quorum errors plan_validators_differ"],
+    },
+    Contract {
+        path: "exit-codes",
+        exits: PRINTED,
+        json: &["output-exit-codes-v0.1"],
+        examples: &["quorum exit-codes --json"],
+    },
+    Contract {
+        path: "completions",
+        exits: PRINTED,
+        json: &["output-text-v0.1"],
+        examples: &["quorum completions bash", "quorum completions fish"],
+    },
+    Contract { path: "man", exits: DONE, json: &["output-files-v0.1"], examples: &["quorum man share/man/man1"] },
+    Contract { path: "reference", exits: PRINTED, json: &["output-reference-v0.1"], examples: &["quorum reference"] },
+];
