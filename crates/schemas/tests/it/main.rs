@@ -5,6 +5,7 @@ mod agreement;
 mod canonical;
 mod differential;
 mod golden;
+mod jcs;
 mod ours;
 mod parsing;
 mod random;
