@@ -5,7 +5,7 @@ use std::fmt;
 use quorum_schemas::{ErrorEntry, ParseError, SchemaViolation, Value, error_codes};
 use thiserror::Error;
 
-use crate::{BuildRule, DerivationRule, ReferenceRule, Rule, SourceRule, Violation};
+use crate::{BuildRule, DerivationRule, ExportRule, ReferenceRule, Rule, SourceRule, Violation};
 
 /// Which document a refusal speaks about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,6 +24,14 @@ pub enum Document {
     SourceBinding,
     /// The arguments of the manifest builder.
     BuildArguments,
+    /// The record of a run, from which its report is made.
+    RunRecord,
+    /// The RunEvidenceReport.
+    RunReport,
+    /// The HumanDecisionRecord.
+    HumanDecision,
+    /// The EvidenceReport, for import.
+    EvidenceReport,
 }
 
 impl Document {
@@ -38,6 +46,10 @@ impl Document {
             Self::CandidateReference => "candidate reference",
             Self::SourceBinding => "source binding",
             Self::BuildArguments => "manifest arguments",
+            Self::RunRecord => "run record",
+            Self::RunReport => "run report",
+            Self::HumanDecision => "human decision",
+            Self::EvidenceReport => "evidence report",
         }
     }
 }
@@ -135,6 +147,18 @@ pub enum HandoffError {
         /// What is wrong, naming the value.
         message: String,
     },
+    /// An exported or imported document does not belong to what it speaks of, or contradicts itself.
+    #[error("{rule} {document} {}: {message}", at(.pointer))]
+    Export {
+        /// The rule.
+        rule: ExportRule,
+        /// The document that breaks it.
+        document: Document,
+        /// JSON Pointer into that document.
+        pointer: String,
+        /// What is wrong, naming the value.
+        message: String,
+    },
     /// The C6 candidate reference does not belong to the candidate.
     #[error("candidate_reference_invalid {document} {}: {message}", at(.pointer))]
     CandidateReference {
@@ -184,6 +208,7 @@ error_codes! {
         Self::Source { rule, .. } => rule.as_str();
         Self::Reference { rule, .. } => rule.as_str();
         Self::Build { rule, .. } => rule.as_str();
+        Self::Export { rule, .. } => rule.as_str();
         Self::Binding { violation, .. } => violation.rule.as_str();
     }
 }
@@ -199,6 +224,7 @@ impl HandoffError {
             | Self::Source { document, .. }
             | Self::Reference { document, .. }
             | Self::Build { document, .. }
+            | Self::Export { document, .. }
             | Self::Binding { document, .. }
             | Self::CandidateReference { document, .. }
             | Self::OutOfRange { document, .. } => Some(*document),
@@ -221,6 +247,7 @@ impl HandoffError {
             | Self::Source { pointer, message, .. }
             | Self::Reference { pointer, message, .. }
             | Self::Build { pointer, message, .. }
+            | Self::Export { pointer, message, .. }
             | Self::CandidateReference { pointer, message, .. } => one(pointer, message.clone()),
             Self::Binding { violation, .. } => one(&violation.pointer, violation.message.clone()),
             Self::OutOfRange { pointer, .. } => one(pointer, self.to_string()),
@@ -234,6 +261,7 @@ impl HandoffError {
     pub(crate) fn moved(mut self, holder: Document, at: &str) -> Self {
         if let Self::Source { document, pointer, .. }
         | Self::Reference { document, pointer, .. }
+        | Self::Export { document, pointer, .. }
         | Self::OutOfRange { document, pointer, .. } = &mut self
         {
             *document = holder;
@@ -270,6 +298,7 @@ pub fn errors() -> Vec<ErrorEntry> {
         SourceRule::entries().as_slice(),
         ReferenceRule::entries().as_slice(),
         BuildRule::entries().as_slice(),
+        ExportRule::entries().as_slice(),
         Rule::entries().as_slice(),
     ]
     .concat()

@@ -8,6 +8,7 @@ mod build;
 mod check;
 mod derive;
 mod error;
+mod export;
 mod intake;
 mod manifest;
 mod read;
@@ -22,10 +23,15 @@ pub use build::{C6Manifest, Worker, build_c6_manifest, build_c6_manifest_bound, 
 pub use check::{check_binding, check_manifest, check_result};
 pub use derive::derive;
 pub use error::{Document, HandoffError, Place, errors};
+pub use export::{
+    AttemptOutcome, HumanDecision, ImportedCheck, ImportedEvidence, Run, RunAttempt, check_run_report,
+    import_evidence_report, record_human_decision, run_evidence_report, run_record, verification_semantic_digest,
+    verify_human_decision,
+};
 pub use intake::{Intake, intake, intake_values};
 pub use manifest::Manifest;
 pub use record::Handoff;
 pub use reference::{CandidateReference, CandidateSubject, candidate_subject};
-pub use rule::{BuildRule, DerivationRule, ReferenceRule, Rule, SourceRule, Violation};
+pub use rule::{BuildRule, DerivationRule, ExportRule, ReferenceRule, Rule, SourceRule, Violation};
 pub use source::WorkUnitSourceBinding;
 pub use work_unit::{Strategy, Validator, WorkUnit, WorkerTrust};

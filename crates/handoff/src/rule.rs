@@ -155,6 +155,37 @@ numbered! {
 }
 
 numbered! {
+    /// The refusals of exports and imports. Upstream gives them no numbers.
+    ExportRule, "Give the documents that belong to each other, and correct the place that the message names." {
+        UnknownRun = "run_unknown_kind", "The run record is of the known kind and version.";
+        MalformedRun = "run_malformed", "The run record has ids, digests and attempts in their form.";
+        ClaimsAuthority = "run_claims_authority", "A run claims no authority.";
+        NoAttempts = "run_without_attempts", "A run has at least one attempt.";
+        AttemptRepeated = "run_attempt_repeated", "No attempt's id appears twice in a run.";
+        AttemptOrder = "run_attempt_order", "The attempts stand in their recorded order.";
+        UnknownState = "run_attempt_state", "An attempt is in a known state, with an error exactly where it failed.";
+        ClaimsEvidence = "run_attempt_claims_evidence", "An attempt that failed claims no evidence from after its failure.";
+        LacksEvidence = "run_attempt_lacks_evidence", "An attempt has the evidence that its state speaks of.";
+        UnknownRecommendation = "run_unknown_recommendation", "A verifier's recommendation is one of upstream's four words.";
+        OtherManifest = "bound_to_other_manifest", "The evidence is bound to the manifest beside it.";
+        OtherWorkUnit = "bound_to_other_work_unit", "The evidence is bound to the work unit beside it.";
+        OtherRevision = "bound_to_other_revision", "The evidence is bound to the manifest's source revision.";
+        EvidenceState = "run_report_evidence_state", "An attempt's evidence state follows from its recommendation.";
+        ReportCounts = "run_report_counts", "The counts of a report are those of its attempts.";
+        ReportDiffers = "run_report_differs", "The report is the one that its run gives.";
+        OtherReport = "human_decision_other_report", "The decision is bound to exactly this report.";
+        UnknownDecision = "human_decision_unknown_word", "A human says accept, reject or escalate, and no machine's word.";
+        UnknownDecider = "human_decision_unknown_decider", "The decider is named, and is a human or a governance body.";
+        NoRationale = "human_decision_no_rationale", "The decision has a reason in words, not only a machine's word.";
+        UnknownAttempt = "human_decision_unknown_attempt", "The decision is about an attempt of the report, or about none.";
+        SelfVerification = "evidence_report_self_verification", "The verifier of an imported report is not the worker.";
+        UnknownArtifact = "evidence_report_unknown_artifact", "The manifest has every artifact that the report evaluated.";
+        UnknownValidator = "evidence_report_unknown_validator", "The work unit has the validator that the report speaks of.";
+        Contradiction = "evidence_report_contradiction", "An imported report does not contradict itself.";
+    }
+}
+
+numbered! {
     /// Rules that bind documents to each other. V2 and V17 need an experiment manifest and live with campaigns.
     Rule, "Give documents that belong to each other; the one that the message names is made anew by its author." {
         P1 = "idk_p01", "The manifest names this work unit's id.";

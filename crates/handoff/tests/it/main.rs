@@ -5,6 +5,7 @@ mod binding;
 mod build;
 mod check;
 mod derivation;
+mod export;
 mod fixtures;
 mod golden;
 mod intake;
