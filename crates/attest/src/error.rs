@@ -394,6 +394,14 @@ error_codes! {
 }
 
 impl AttestError {
+    /// The message without its code, for who shows the code apart.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let message = self.to_string();
+        let words = message.strip_prefix(self.code()).and_then(|rest| rest.strip_prefix(": "));
+        words.map(str::to_owned).unwrap_or(message)
+    }
+
     pub(crate) fn malformed(what: &'static str, reason: impl ToString) -> Self {
         Self::Malformed { what, reason: reason.to_string() }
     }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quorum_attest::{KeyId, Role, TrustRoot};
+use quorum_attest::{Envelope, KeyId, PredicateType, Role, TrustRoot, authenticate};
 use quorum_handoff::WorkUnit;
 use quorum_mesh::BlobRef;
 use quorum_policies::{
     Assurance, Decision, EarlierAttempt, Facts, Outcome, PoliciesError, Policy, RULES_VERSION, Received, Refusal,
     SeatFact, Verdict, WorkerIdentity, decide,
 };
-use quorum_schemas::{C1Digest, Digest, Timestamp};
+use quorum_schemas::{C1Digest, Digest, Timestamp, Value};
 use quorum_tasks::{Event, State, Terms, Verifier, Worker, step};
 
 use crate::config::{Loaded, Timing};
@@ -54,8 +54,6 @@ pub(crate) struct Case {
     pub(crate) stuck: bool,
     /// Messages by each verifier for seats or tries that this panel does not have.
     strays: BTreeMap<String, u32>,
-    /// Key ids of all verifiers of the trust root.
-    keys: BTreeMap<String, KeyId>,
 }
 
 /// What the policy engine hears in the evidence so far.
@@ -110,7 +108,6 @@ impl Case {
             decisions: Vec::new(),
             stuck: false,
             strays: BTreeMap::new(),
-            keys: keys(&loaded.trust),
         })
     }
 
@@ -142,11 +139,17 @@ impl Case {
     }
 
     /// The facts about the evidence up to `until`.
-    pub(crate) fn facts(&self, until: Timestamp, horizon: u64, earlier: &[EarlierAttempt]) -> Facts {
+    pub(crate) fn facts(
+        &self,
+        trust: &TrustRoot,
+        until: Timestamp,
+        horizon: u64,
+        earlier: &[EarlierAttempt],
+    ) -> Facts {
         let items = self.items.iter().filter(|(_, item)| item.received.received_at <= until);
         Facts {
             received: items.map(|(digest, item)| (*digest, item.received)).collect(),
-            seats: self.seat_facts(),
+            seats: self.seat_facts(trust),
             panel_closed: false,
             horizon: Some(horizon),
             assurance: Assurance::TrustRoot,
@@ -155,20 +158,35 @@ impl Case {
         }
     }
 
-    fn seat_facts(&self) -> BTreeMap<u32, SeatFact> {
+    fn seat_facts(&self, trust: &TrustRoot) -> BTreeMap<u32, SeatFact> {
         (0..)
             .zip(self.state.seats())
             .filter_map(|(n, seat)| {
                 let hold = seat.hold.as_ref()?;
-                let fact = SeatFact {
-                    holder: *self.keys.get(&hold.verifier)?,
-                    try_no: hold.try_no,
-                    epoch: hold.epoch?,
-                    open: seat.is_open(),
-                };
-                Some((n, fact))
+                let epoch = hold.epoch?;
+                let holder = self.holder(trust, &hold.verifier, (n, hold.try_no, epoch))?;
+                Some((n, SeatFact { holder, try_no: hold.try_no, epoch, open: seat.is_open() }))
             })
             .collect()
+    }
+
+    /// The key of the verifier that holds a seat. Where it replaced its key meanwhile, the one that it answered with
+    /// first; before any answer the newest.
+    fn holder(&self, trust: &TrustRoot, verifier: &str, seat: (u32, u32, u64)) -> Option<KeyId> {
+        let keys = trust.all_by_id(Role::Verifier, verifier);
+        let newest = keys.last()?.public_key.key_id();
+        if keys.len() == 1 {
+            return Some(newest);
+        }
+        let answers = self.items.values().filter_map(|item| {
+            let envelope = Envelope::parse(&item.bytes).ok()?;
+            let said = authenticate(&envelope, trust, PredicateType::Evidence, item.received.received_at).ok()?;
+            let says = |name: &str| said.predicate().get(name).and_then(Value::as_u64);
+            let (place, wanted) = ((says("seat")?, says("try")?, says("epoch")?), (seat.0.into(), seat.1.into(), seat.2));
+            let own = said.signer().id == verifier && place == wanted;
+            own.then(|| (item.sequence, said.signer().public_key.key_id()))
+        });
+        Some(answers.min().map_or(newest, |(_, key)| key))
     }
 
     /// What the policy engine is asked about, for the evidence that `facts` name.
@@ -202,7 +220,7 @@ impl Case {
     /// Asks the one function that decides what it hears, as if the panel had closed: which evidence is authentic, for
     /// which seat and try, and whether it is absent.
     pub(crate) fn hear(&self, trust: &TrustRoot) -> Result<Hearing, PoliciesError> {
-        let facts = self.facts(Timestamp::from_micros(i64::MAX), 0, &[]);
+        let facts = self.facts(trust, Timestamp::from_micros(i64::MAX), 0, &[]);
         let now = clock::now();
         let outcome = self.with(trust, &facts, now, |case| decide(case, now))?;
         let Outcome::Decided(decision) = outcome else {
@@ -229,11 +247,6 @@ impl Case {
         heard.sort_by_key(|(sequence, _)| *sequence);
         Ok(Hearing { events: heard.into_iter().map(|(_, event)| event).collect(), refusals: decision.refusals })
     }
-}
-
-fn keys(trust: &TrustRoot) -> BTreeMap<String, KeyId> {
-    let entries = trust.entries().iter().filter(|entry| entry.role == Role::Verifier);
-    entries.map(|entry| (entry.id.clone(), entry.public_key.key_id())).collect()
 }
 
 /// The verifiers of the trust root that are valid now.

@@ -3,13 +3,14 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use quorum_attest::{Role, SigningKey, TrustRoot};
+use quorum_attest::{Entry, Role, SigningKey, TrustRoot};
+use quorum_gate::TrustStore;
 use quorum_mesh::NatsConfig;
 use quorum_policies::Policy;
-use quorum_schemas::Digest;
+use quorum_schemas::{Digest, Timestamp};
 use serde::{Deserialize, Deserializer};
 
-use crate::{CoordinatorError, clock, limits, trust_store};
+use crate::{CoordinatorError, clock, limits};
 
 /// The configuration of a coordinator (TOML). Relative paths start at the file's directory.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -17,7 +18,8 @@ use crate::{CoordinatorError, clock, limits, trust_store};
 pub struct Config {
     /// The signing key, PKCS#8 PEM, mode 0600.
     pub key: PathBuf,
-    /// The trust root.
+    /// The trust root: the file of its newest version, with earlier ones as `trust.<version>.json` beside it, or the
+    /// directory of both.
     pub trust: PathBuf,
     /// SHA-256 of version 1 of the trust root; without it the first one seen is pinned in the state directory.
     #[serde(default)]
@@ -88,6 +90,33 @@ impl std::fmt::Debug for Loaded {
     }
 }
 
+impl Loaded {
+    /// Goes under another trust root, which must admit the policy and have the key, in force at `now`.
+    pub(crate) fn put_under(&mut self, trust: &TrustRoot, now: Timestamp) -> Result<(), CoordinatorError> {
+        self.trust = trust.clone();
+        self.id = self.own_entry(now)?.id.clone();
+        if !trust.admits_policy(&self.policy.digest()) {
+            return Err(CoordinatorError::PolicyNotAdmitted { digest: self.policy.digest() });
+        }
+        Ok(())
+    }
+
+    /// The coordinator's own entry, whose key must be in force at `now`.
+    pub(crate) fn own_entry(&self, now: Timestamp) -> Result<&Entry, CoordinatorError> {
+        let public = self.key.public();
+        let entry = self.trust.by_key(&public).filter(|entry| entry.role == Role::Coordinator);
+        let key_id = public.key_id().to_string();
+        let entry = entry.ok_or(CoordinatorError::KeyNotCoordinator { key_id })?;
+        entry.check_valid(now).map_err(CoordinatorError::OwnKey)?;
+        Ok(entry)
+    }
+
+    /// Whether the other one was read from other files.
+    pub(crate) fn differs(&self, other: &Self) -> bool {
+        self.policy.digest() != other.policy.digest() || self.key.public() != other.key.public()
+    }
+}
+
 impl Config {
     /// Reads a configuration file; touches nothing that it names.
     ///
@@ -117,24 +146,29 @@ impl Config {
     /// [`crate::run`] does. Writes nothing and does not talk to the broker.
     ///
     /// # Errors
-    /// [`CoordinatorError`]: files, permissions, the trust root's validity and succession, the policy's admission.
+    /// [`CoordinatorError`]: files, permissions, the trust root's validity and succession, the key's validity, the
+    /// policy's admission.
     pub fn check(&self) -> Result<Loaded, CoordinatorError> {
+        let now = clock::now();
+        self.files(self.trust_store(now)?.root(), now)
+    }
+
+    /// The trust root, held against the newest one that was used before.
+    pub(crate) fn trust_store(&self, now: Timestamp) -> Result<TrustStore, CoordinatorError> {
+        Ok(TrustStore::open(&self.trust, &self.state_dir, self.trust_pin, now)?)
+    }
+
+    /// Reads everything but the trust root, and holds it against this one.
+    pub(crate) fn files(&self, trust: &TrustRoot, now: Timestamp) -> Result<Loaded, CoordinatorError> {
         let key = secret_file("key", &self.key)?;
         let key = SigningKey::from_pkcs8_pem(std::str::from_utf8(&key).unwrap_or_default())?;
         let secret = self.seat_secret()?;
         quorum_mesh::Credentials::load(&self.nats.credentials)?;
-        let trust = TrustRoot::load(&read("trust root", &self.trust, limits::FILE_BYTES)?)?;
-        trust.check_current(clock::now())?;
-        trust_store::check(&self.state_dir, self.trust_pin, &trust)?;
-        let entry = trust.by_key(&key.public()).filter(|entry| entry.role == Role::Coordinator);
-        let key_id = key.public().key_id().to_string();
-        let id = entry.ok_or(CoordinatorError::KeyNotCoordinator { key_id })?.id.clone();
         let policy_bytes = read("policy", &self.policy, limits::FILE_BYTES)?;
         let policy = Policy::parse(&policy_bytes)?;
-        if !trust.admits_policy(&policy.digest()) {
-            return Err(CoordinatorError::PolicyNotAdmitted { digest: policy.digest() });
-        }
-        Ok(Loaded { id, trust, policy, policy_bytes, key, secret })
+        let mut loaded = Loaded { id: String::new(), trust: trust.clone(), policy, policy_bytes, key, secret };
+        loaded.put_under(trust, now)?;
+        Ok(loaded)
     }
 
     fn seat_secret(&self) -> Result<[u8; 32], CoordinatorError> {
@@ -150,9 +184,13 @@ impl Config {
 
 pub(crate) fn read(what: &'static str, path: &Path, limit: u64) -> Result<Vec<u8>, CoordinatorError> {
     let unreadable = |reason: String| CoordinatorError::FileUnreadable { what, path: path.to_owned(), reason };
-    let size = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
-    if size > limit {
-        return Err(unreadable(format!("{size} bytes, the limit is {limit}")));
+    let found = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?;
+    if found.len() > limit {
+        return Err(unreadable(format!("{} bytes, the limit is {limit}", found.len())));
+    }
+    // A pipe that nobody writes to would be waited for without end.
+    if !found.is_file() && !found.is_dir() {
+        return Err(unreadable("it is not a regular file".to_owned()));
     }
     std::fs::read(path).map_err(|error| unreadable(error.to_string()))
 }

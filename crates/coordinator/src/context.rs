@@ -28,6 +28,13 @@ impl Context {
         Self { leases: mesh.lease_store(), mesh, loaded, timing, policies }
     }
 
+    /// Goes on with other files.
+    pub(crate) fn reload(&mut self, loaded: Loaded) {
+        let policy = Arc::new(loaded.policy.clone());
+        self.policies = BTreeMap::from([(policy.digest(), policy)]);
+        self.loaded = loaded;
+    }
+
     /// Puts trust root and policy on the mesh, so that a record can be put together from it alone.
     pub(crate) async fn publish_control_files(&self) -> Result<(), CoordinatorError> {
         for bytes in [self.loaded.trust.bytes(), &self.loaded.policy_bytes] {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use quorum_attest::AttestError;
+use quorum_gate::GateError;
 use quorum_handoff::HandoffError;
 use quorum_mesh::MeshError;
 use quorum_policies::PoliciesError;
@@ -53,39 +54,17 @@ pub enum CoordinatorError {
         /// The key's id.
         key_id: String,
     },
+    /// The coordinator's own key is not in force.
+    #[error("this coordinator's own key: {}", .0.words())]
+    OwnKey(AttestError),
+    /// Under the trust root in force the configuration cannot be used; see the error inside.
+    #[error(transparent)]
+    NotUsable(Box<CoordinatorError>),
     /// The trust root does not list the policy.
     #[error("policy {digest} is not admitted by the trust root; add it with `quorum trust add --policy`")]
     PolicyNotAdmitted {
         /// SHA-256 of the policy's bytes.
         digest: Digest,
-    },
-    /// The trust root is older than one that was used before.
-    #[error("trust root version {found} is older than version {known}, which was used before; bring the newest one")]
-    TrustRollback {
-        /// In the file.
-        found: u64,
-        /// In the state directory.
-        known: u64,
-    },
-    /// Another trust root under a version number that was used before.
-    #[error(
-        "trust root version {version} has digest {found}, and before it had {known}; find out who signed the second one"
-    )]
-    TrustForked {
-        /// The version of both.
-        version: u64,
-        /// In the file.
-        found: Digest,
-        /// Pinned.
-        known: Digest,
-    },
-    /// The first trust root of a mesh must be version 1, or the pinned one must be known.
-    #[error("trust root version {found} follows version {known} with a gap; start once with each version in between")]
-    TrustGap {
-        /// In the file.
-        found: u64,
-        /// In the state directory.
-        known: u64,
     },
     /// This machine's clock is too far off.
     #[error("this machine's clock is {micros} microseconds off the stream's; synchronise it (5 s are borne)")]
@@ -93,8 +72,8 @@ pub enum CoordinatorError {
         /// Stream minus machine.
         micros: i64,
     },
-    /// Trust root or policy were replaced while the coordinator ran.
-    #[error("trust root or policy were replaced; starting again with the new ones")]
+    /// Trust root, policy or key were replaced while the coordinator ran.
+    #[error("trust root, policy or key were replaced; starting again with the new ones")]
     ControlFilesChanged,
     /// A handoff uses a policy that is not in the state directory.
     #[error("handoff {handoff} was issued under policy {policy}, which is neither configured nor on the mesh")]
@@ -131,6 +110,9 @@ pub enum CoordinatorError {
     /// See [`AttestError`].
     #[error(transparent)]
     Attest(#[from] AttestError),
+    /// See [`GateError`]: trust roots on disk.
+    #[error(transparent)]
+    Gate(#[from] GateError),
     /// See [`HandoffError`].
     #[error(transparent)]
     Handoff(#[from] HandoffError),
@@ -158,12 +140,6 @@ error_codes! {
             "Have it added with `quorum trust add --role coordinator`.", exit 2;
         Self::PolicyNotAdmitted { .. } => "policy_not_admitted", "The trust root does not list the policy.",
             "Have it added with `quorum trust admit-policy`.", exit 2;
-        Self::TrustRollback { .. } => "trust_rollback", "The trust root is older than one that was used before.",
-            "Bring the newest one.", exit 2 | 5;
-        Self::TrustForked { .. } => "trust_forked", "Two trust roots have one version number.",
-            "Find out who signed the second one before anything else.", exit 2 | 5;
-        Self::TrustGap { .. } => "trust_gap", "A version of the trust root was left out.",
-            "Start once with each version in between.", exit 2 | 5;
         Self::ClockSkew { .. } => "clock_skew", "This machine's clock is too far off the stream's.",
             "Synchronise the clock.", exit 5;
         Self::ControlFilesChanged => "control_files_changed",
@@ -181,6 +157,9 @@ error_codes! {
     }
     passes {
         Self::Attest(error) => error.code();
+        Self::Gate(error) => error.code();
+        Self::OwnKey(error) => error.code();
+        Self::NotUsable(error) => error.code();
         Self::Handoff(error) => error.code();
         Self::Mesh(error) => error.code();
         Self::Policies(error) => error.code();
@@ -193,7 +172,7 @@ impl CoordinatorError {
     pub(crate) fn needs_a_person(&self) -> bool {
         match self {
             Self::Mesh(error) => matches!(error, MeshError::TooLarge { .. } | MeshError::MessageMalformed { .. }),
-            Self::ClockSkew { .. } | Self::ControlFilesChanged => false,
+            Self::ClockSkew { .. } | Self::ControlFilesChanged | Self::OwnKey(_) | Self::NotUsable(_) => false,
             Self::Attest(error) => !awaits_new_trust(error),
             _ => true,
         }
@@ -203,7 +182,8 @@ impl CoordinatorError {
     pub(crate) fn is_passing(&self) -> bool {
         match self {
             Self::Mesh(error) => !matches!(error, MeshError::PermissionDenied { .. } | MeshError::ServerTooOld { .. }),
-            Self::ClockSkew { .. } | Self::ControlFilesChanged => true,
+            // Of key, trust root and policy: not ready until somebody brings ones that go together.
+            Self::ClockSkew { .. } | Self::ControlFilesChanged | Self::OwnKey(_) | Self::NotUsable(_) => true,
             // Not ready until somebody brings a trust root that is valid now.
             Self::Attest(error) => awaits_new_trust(error),
             _ => false,

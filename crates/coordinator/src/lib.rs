@@ -23,7 +23,6 @@ pub mod limits;
 mod offers;
 mod record;
 mod run;
-mod trust_store;
 
 pub use config::{Config, Loaded, Timing};
 pub use error::{CoordinatorError, errors};

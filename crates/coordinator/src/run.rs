@@ -4,8 +4,10 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
+use quorum_gate::TrustStore;
 use quorum_mesh::consume::DeadLetters;
 use quorum_mesh::{Delivery, LeaseCalls, Mesh, StreamName};
+use quorum_schemas::Timestamp;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Interval, MissedTickBehavior, interval};
@@ -13,7 +15,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use crate::actor::Actor;
 use crate::config::Config;
 use crate::context::Context;
-use crate::{CoordinatorError, limits, trust_store};
+use crate::{CoordinatorError, clock, limits};
 
 /// Runs a coordinator until `shutdown` is ready, and finishes what it is just doing. Whatever the broker does meanwhile
 /// is waited for: the state is built again from the streams.
@@ -22,8 +24,10 @@ use crate::{CoordinatorError, limits, trust_store};
 /// Everything that [`Config::check`] finds, a broker that is not there at the start or denies what a coordinator needs,
 /// and faults that no retry can cure.
 pub async fn run(config: &Config, shutdown: impl Future<Output = ()>) -> Result<(), CoordinatorError> {
-    let loaded = config.check()?;
-    trust_store::keep(&config.state_dir, &loaded.trust)?;
+    let now = clock::now();
+    let mut trust = config.trust_store(now)?;
+    let loaded = config.files(trust.root(), now)?;
+    trust.keep(now)?;
     tracing::info!(coordinator = loaded.id, policy = loaded.policy.id, trust = loaded.trust.version(), "starting");
     let mut shutdown = pin!(shutdown);
     let mesh = tokio::select! {
@@ -46,57 +50,92 @@ pub async fn run(config: &Config, shutdown: impl Future<Output = ()>) -> Result<
         let end = match end {
             Ok(calls) => {
                 pause = limits::RETRY.0;
-                tracing::info!("ready");
-                work(config, &mut actor, &mut inputs, calls, shutdown.as_mut()).await
+                tracing::info!(trust = actor.context().loaded.trust.version(), "ready");
+                work(config, &mut trust, &mut actor, &mut inputs, calls, shutdown.as_mut()).await
             }
             Err(error) => Err(error),
         };
         context = actor.into_context();
-        match end {
+        let mut error = match end {
             Ok(()) => break,
-            Err(error) if error.is_passing() => {
-                tracing::warn!(%error, code = error.code(), "not ready, trying again");
-                tokio::select! {
-                    () = &mut shutdown => break,
-                    () = tokio::time::sleep(pause) => {}
-                }
-                pause = (pause * 2).min(limits::RETRY.1);
-                context = reload(config, context);
+            Err(error) => error,
+        };
+        // Not ready, until broker, clock, trust root and key are what they have to be.
+        loop {
+            if !error.is_passing() {
+                return Err(error);
             }
-            Err(error) => return Err(error),
+            tracing::warn!(%error, code = error.code(), "not ready, trying again");
+            tokio::select! {
+                () = &mut shutdown => return stop(mesh, outer).await,
+                () = tokio::time::sleep(pause) => {}
+            }
+            pause = (pause * 2).min(limits::RETRY.1);
+            match renew(config, &mut trust, &mut context) {
+                Ok(()) => break,
+                Err(unusable) => error = unusable,
+            }
         }
     }
+    stop(mesh, outer).await
+}
+
+async fn stop(mesh: Mesh, outer: Mesh) -> Result<(), CoordinatorError> {
     tracing::info!("stopped");
     outer.close().await.ok();
     mesh.close().await.or(Ok(()))
 }
 
-/// Reads key, trust root and policy again; what cannot be used changes nothing.
-fn reload(config: &Config, context: Context) -> Context {
-    let loaded = config.check().and_then(|loaded| {
-        trust_store::keep(&config.state_dir, &loaded.trust)?;
-        Ok(loaded)
-    });
-    match loaded {
-        Ok(loaded) => Context::new(context.mesh, loaded, context.timing),
+/// Reads trust root, key and policy again. A file that cannot be used leaves the old one in its place; but what is in
+/// use must hold under the trust root that is in force.
+fn renew(config: &Config, trust: &mut TrustStore, context: &mut Context) -> Result<(), CoordinatorError> {
+    let now = clock::now();
+    refresh(trust, now);
+    match config.files(trust.root(), now) {
+        Ok(loaded) => {
+            context.reload(loaded);
+            Ok(())
+        }
         Err(error) => {
             tracing::error!(%error, code = error.code(), "the files of the configuration are unusable, the old ones stay");
-            context
+            context.loaded.put_under(trust.root(), now).map_err(|error| match error {
+                // Whoever brings another file makes this coordinator ready again.
+                CoordinatorError::KeyNotCoordinator { .. } | CoordinatorError::PolicyNotAdmitted { .. } => {
+                    CoordinatorError::NotUsable(Box::new(error))
+                }
+                other => other,
+            })
         }
     }
 }
 
-/// Whether somebody replaced trust root or policy by ones that can be used.
-fn control_files(config: &Config, context: &Context) -> Result<(), CoordinatorError> {
-    match config.check() {
-        Ok(new) => {
-            let (old, new) = (&context.loaded, &new);
-            let same = old.trust.digest() == new.trust.digest() && old.policy.digest() == new.policy.digest();
-            if same { Ok(()) } else { Err(CoordinatorError::ControlFilesChanged) }
+/// Takes up the newest version of the trust root, or says why the one in use stays.
+fn refresh(trust: &mut TrustStore, now: Timestamp) {
+    let before = trust.root().version();
+    match trust.refresh(now) {
+        Ok(true) => tracing::info!(before, now = trust.root().version(), "a new version of the trust root is in force"),
+        Ok(false) => {}
+        Err(error) => {
+            let code = error.code();
+            tracing::error!(%error, code, in_use = before, "the trust root is unusable, the one in use stays");
         }
+    }
+}
+
+/// Whether somebody replaced trust root, policy or key by ones that can be used, or the key in use is no longer in force.
+fn control_files(config: &Config, trust: &mut TrustStore, context: &Context) -> Result<(), CoordinatorError> {
+    let now = clock::now();
+    refresh(trust, now);
+    let loaded = &context.loaded;
+    if loaded.trust.digest() != trust.root().digest() {
+        return Err(CoordinatorError::ControlFilesChanged);
+    }
+    match config.files(trust.root(), now) {
+        Ok(new) if loaded.differs(&new) => Err(CoordinatorError::ControlFilesChanged),
+        Ok(_) => Ok(()),
         Err(error) => {
             tracing::error!(%error, code = error.code(), "the files of the configuration are unusable, the old ones stay");
-            Ok(())
+            loaded.own_entry(now).map(|_| ())
         }
     }
 }
@@ -146,6 +185,7 @@ async fn pump(mesh: Mesh, stream: StreamName, sender: mpsc::Sender<(StreamName, 
 
 async fn work(
     config: &Config,
+    trust: &mut TrustStore,
     actor: &mut Actor,
     inputs: &mut Inputs,
     mut calls: LeaseCalls,
@@ -168,7 +208,7 @@ async fn work(
             _ = resync.tick() => actor.on_resync().await?,
             Some(letter) = dead.next() => actor.on_dead_letter(&letter).await?,
             _ = readiness.tick() => {
-                control_files(config, actor.context())?;
+                control_files(config, trust, actor.context())?;
                 actor.context().readiness().await?;
             }
         }

@@ -129,6 +129,8 @@ code_words! {
         TooManyLinks = "too_many_links", "Give a path with fewer links.", exit 2;
         /// More evidence files than one decision weighs.
         TooMuchEvidence = "too_much_evidence", "Give fewer.", exit 2;
+        /// Another file stands where an earlier version of the trust root belongs.
+        TrustVersionExists = "trust_version_exists", "Find out whose it is and move it away.", exit 2;
         /// A least version is asked of a trust root that was not given.
         TrustVersionNeedsTrust = "trust_version_needs_trust", "Give --trust.", exit 2;
         /// The trust root is older than --trust-min-version.

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use quorum_attest::AttestError;
 use quorum_schemas::ErrorEntry;
 use thiserror::Error;
 
@@ -36,6 +37,14 @@ pub enum GateError {
         code: &'static str,
         /// What is wrong, where, and what to do.
         message: String,
+    },
+    /// A trust root that cannot be used: exit 2.
+    #[error("{}: {}", path.display(), error.words())]
+    Trust {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: AttestError,
     },
     /// An input file that cannot be read: exit 2.
     #[error("cannot read {}: {source}", path.display())]
@@ -73,6 +82,7 @@ impl GateError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Control { code, .. } | Self::WorkerDocument { code, .. } | Self::Infrastructure { code, .. } => code,
+            Self::Trust { error, .. } => error.code(),
             Self::Read { .. } => GateCode::CannotRead.code(),
             Self::Write { .. } => GateCode::CannotWrite.code(),
         }
@@ -82,7 +92,7 @@ impl GateError {
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Control { .. } | Self::Read { .. } => ExitCode::Usage,
+            Self::Control { .. } | Self::Trust { .. } | Self::Read { .. } => ExitCode::Usage,
             Self::WorkerDocument { .. } => ExitCode::WorkerDocument,
             Self::Infrastructure { .. } | Self::Write { .. } => ExitCode::Infrastructure,
         }

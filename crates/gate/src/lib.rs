@@ -25,6 +25,7 @@ mod report;
 mod run;
 mod scratch;
 mod steps;
+mod trust_file;
 mod verify;
 
 pub use audit::{AuditOutcome, Audited, Difference, audit, audit_files};
@@ -43,4 +44,5 @@ pub use report::{
 pub use run::{GateOutcome, GateRequest, run};
 pub use scratch::remove_scratch;
 pub use steps::{DecideRequest, decide, derive_handoff};
+pub use trust_file::{TrustStore, earlier_trust, follow_trust, load_trust, newest_trust, replace_trust};
 pub use verify::{VerifyOutcome, VerifyRequest, verify};

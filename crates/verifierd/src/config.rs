@@ -3,14 +3,15 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use quorum_attest::{Entry, Role, SigningKey};
+use quorum_attest::{Entry, SigningKey};
+use quorum_gate::TrustStore;
 use quorum_mesh::NatsConfig;
 use quorum_sandbox::Isolation;
 use quorum_schemas::Digest;
 use quorum_verifier::{PlanFile, glob};
 use serde::Deserialize;
 
-use crate::trust::TrustStore;
+use crate::trust::{now, own_entry};
 use crate::{VerifierdError, limits};
 
 /// The configuration of a verifier (TOML). Relative paths start at the file's directory.
@@ -21,7 +22,8 @@ pub struct Config {
     pub verifier: String,
     /// The signing key, PKCS#8 PEM, mode 0600.
     pub key: PathBuf,
-    /// The trust root.
+    /// The trust root: the file of its newest version, with earlier ones as `trust.<version>.json` beside it, or the
+    /// directory of both.
     pub trust: PathBuf,
     /// SHA-256 of version 1 of the trust root; without it the first one seen is pinned in the state directory.
     #[serde(default)]
@@ -65,6 +67,7 @@ pub struct Loaded {
     /// This verifier in the trust root.
     pub entry: Entry,
     pub(crate) key: SigningKey,
+    pub(crate) key_file: PathBuf,
     pub(crate) trust: TrustStore,
     pub(crate) plans: Vec<Plan>,
     pub(crate) isolation: Isolation,
@@ -107,16 +110,11 @@ impl Config {
     /// # Errors
     /// [`VerifierdError`]: files, permissions, the trust root's validity and succession, the key's entry, the plans.
     pub fn check(&self) -> Result<Loaded, VerifierdError> {
-        let key = secret_file("key", &self.key)?;
-        let key = SigningKey::from_pkcs8_pem(std::str::from_utf8(&key).unwrap_or_default())?;
+        let key = read_key(&self.key)?;
         quorum_mesh::Credentials::load(&self.nats.credentials)?;
-        let trust = TrustStore::open(&self.trust, &self.state_dir, self.trust_pin)?;
-        let entry = trust.root().by_key(&key.public());
-        let entry = entry.filter(|entry| entry.role == Role::Verifier && entry.id == self.verifier);
-        let entry = entry.cloned().ok_or_else(|| VerifierdError::KeyNotVerifier {
-            key_id: key.public().key_id().to_string(),
-            verifier: self.verifier.clone(),
-        })?;
+        let now = now();
+        let trust = TrustStore::open(&self.trust, &self.state_dir, self.trust_pin, now)?;
+        let entry = own_entry(trust.root(), &key, &self.verifier, now)?;
         let isolation = self.isolation.parse().map_err(|_| VerifierdError::ConfigMalformed {
             path: self.key.clone(),
             reason: format!(
@@ -125,7 +123,7 @@ impl Config {
             ),
         })?;
         let plans = self.plans.iter().map(|rule| self.plan(rule)).collect::<Result<_, _>>()?;
-        Ok(Loaded { entry, key, trust, plans, isolation })
+        Ok(Loaded { entry, key, key_file: self.key.clone(), trust, plans, isolation })
     }
 
     fn plan(&self, rule: &PlanRule) -> Result<Plan, VerifierdError> {
@@ -151,11 +149,20 @@ impl Loaded {
 
 pub(crate) fn read(what: &'static str, path: &Path, limit: u64) -> Result<Vec<u8>, VerifierdError> {
     let unreadable = |reason: String| VerifierdError::FileUnreadable { what, path: path.to_owned(), reason };
-    let size = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
-    if size > limit {
-        return Err(unreadable(format!("{size} bytes, the limit is {limit}")));
+    let found = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?;
+    if found.len() > limit {
+        return Err(unreadable(format!("{} bytes, the limit is {limit}", found.len())));
+    }
+    // A pipe that nobody writes to would be waited for without end.
+    if !found.is_file() && !found.is_dir() {
+        return Err(unreadable("it is not a regular file".to_owned()));
     }
     std::fs::read(path).map_err(|error| unreadable(error.to_string()))
+}
+
+pub(crate) fn read_key(path: &Path) -> Result<SigningKey, VerifierdError> {
+    let key = secret_file("key", path)?;
+    Ok(SigningKey::from_pkcs8_pem(std::str::from_utf8(&key).unwrap_or_default())?)
 }
 
 fn secret_file(what: &'static str, path: &Path) -> Result<Vec<u8>, VerifierdError> {

@@ -5,7 +5,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use quorum_attest::{Role, sign_statement};
+use quorum_attest::{AttestError, Role, sign_statement};
 use quorum_mesh::{Deliveries, Delivery, LeaseOp, LeaseReply, Mesh, MeshError, fault};
 use quorum_schemas::Timestamp;
 use quorum_verifier::{Assembly, SeatTry, VerifierIdentity, assemble};
@@ -49,9 +49,9 @@ pub fn serve(config: &Config, program: &Path) -> Result<(), VerifierdError> {
 /// Those of [`Config::check`]; `state_locked`, `state_unwritable`; `connect_failed`, `server_too_old`,
 /// `permission_denied`, `not_found` (no consumer: run `quorum mesh apply`). Failures in between are bridged.
 pub async fn run(config: &Config, program: &Path, shutdown: impl Future<Output = ()>) -> Result<(), VerifierdError> {
-    let loaded = config.check()?;
+    let mut loaded = config.check()?;
     let answers = Answers::open(&config.state_dir, &config.verifier)?;
-    loaded.trust.keep()?;
+    loaded.trust.keep(now())?;
     let scratch = config.state_dir.join("scratch");
     // Rooms of jobs that a crash interrupted.
     let fresh = std::fs::remove_dir_all(&scratch).or_else(|error| match error.kind() {
@@ -170,13 +170,19 @@ impl Daemon {
 
     /// Opens a delivery; returns the question if it is to be claimed.
     async fn take(&mut self, delivery: Delivery) -> Option<Question> {
-        if let Err(error) = self.loaded.trust.refresh() {
-            tracing::error!(%error, "not ready: the trust root");
+        if let Err(error) = self.loaded.renew() {
+            tracing::error!(%error, code = error.code(), "not ready");
             rest(&delivery, limits::REST).await;
             return None;
         }
         let task = match offer::open(&delivery.stored, &self.bench.verifier, self.loaded.trust.root()) {
             Ok(task) => task,
+            Err(error @ VerifierdError::Attest(AttestError::UnknownSigner { .. })) => {
+                // The key may be of a newer trust root than the one that has come here.
+                tracing::warn!(%error, subject = delivery.stored.subject, "an offer by an unknown key; it waits");
+                rest(&delivery, limits::REST).await;
+                return None;
+            }
             Err(error) => {
                 tracing::warn!(%error, subject = delivery.stored.subject, "offer refused");
                 end(&delivery).await;

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use quorum_attest::AttestError;
+use quorum_gate::{ExitCode, GateError};
 use quorum_mesh::MeshError;
-use quorum_schemas::{Digest, ErrorEntry, error_codes};
+use quorum_schemas::{ErrorEntry, error_codes};
 use quorum_verifier::VerifierError;
 use thiserror::Error;
 
@@ -58,32 +59,9 @@ pub enum VerifierdError {
         /// The configured id.
         verifier: String,
     },
-    /// A trust root older than one that was used before.
-    #[error("trust_rollback: version {found} of the trust root, but version {known} was used before")]
-    TrustRollback {
-        /// The version offered.
-        found: u64,
-        /// The version seen.
-        known: u64,
-    },
-    /// Another file of the same version.
-    #[error("trust_forked: version {version} of the trust root is {found}, but {known} was used before or is pinned")]
-    TrustForked {
-        /// The version.
-        version: u64,
-        /// The digest offered.
-        found: Digest,
-        /// The digest known.
-        known: Digest,
-    },
-    /// A version was left out, so that the chain of signatures cannot be followed.
-    #[error("trust_gap: version {found} of the trust root after version {known}; install every version in order")]
-    TrustGap {
-        /// The version offered.
-        found: u64,
-        /// The version seen; 0 if none.
-        known: u64,
-    },
+    /// This verifier's own key is not in force.
+    #[error("{code}: this verifier's own key: {words}", code = .0.code(), words = .0.words())]
+    OwnKey(AttestError),
     /// Another daemon works on this state directory.
     #[error("state_locked: another verifier uses {path}; one key has one daemon", path = .path.display())]
     StateLocked {
@@ -110,6 +88,9 @@ pub enum VerifierdError {
     /// Documents, keys, trust root.
     #[error(transparent)]
     Attest(#[from] AttestError),
+    /// Trust roots on disk.
+    #[error(transparent)]
+    Gate(#[from] GateError),
     /// The broker.
     #[error(transparent)]
     Mesh(#[from] MeshError),
@@ -129,13 +110,6 @@ error_codes! {
             "Give the daemon its own plan.", exit 2;
         Self::KeyNotVerifier { .. } => "key_not_verifier", "The key is not that of this verifier in the trust root.",
             "Correct `key` or `id`, or have the key added.", exit 2;
-        Self::TrustRollback { .. } => "trust_rollback", "The trust root is older than one that was used before.",
-            "Install the newest one.", exit 2;
-        Self::TrustForked { .. } => "trust_forked", "Two trust roots have one version number.",
-            "Find out who signed the second one before anything else.", exit 2;
-        Self::TrustGap { .. } => "trust_gap",
-            "A version of the trust root was left out, so its signatures cannot be followed.",
-            "Install every version in order.", exit 2;
         Self::StateLocked { .. } => "state_locked", "Another daemon works on this state directory.",
             "Run one daemon a key; stop the other.", exit 5;
         Self::StateUnwritable { .. } => "state_unwritable", "The state directory cannot be written.",
@@ -147,7 +121,8 @@ error_codes! {
         Self::Runtime(_) => "runtime", "Threads or signals are not to be had.", "Look at the system's limits.", exit 5;
     }
     passes {
-        Self::Attest(error) => error.code();
+        Self::Attest(error) | Self::OwnKey(error) => error.code();
+        Self::Gate(error) => error.code();
         Self::Mesh(error) => error.code();
         Self::Verifier(error) => error.code();
     }
@@ -165,6 +140,7 @@ impl VerifierdError {
             | Self::Runtime(_) => false,
             Self::Mesh(error) => error.code().starts_with("credentials_") || error.code() == "file_unreadable",
             Self::Verifier(error) => error.is_control_file(),
+            Self::Gate(error) => error.exit_code() == ExitCode::Usage,
             _ => true,
         }
     }

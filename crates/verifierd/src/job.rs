@@ -108,6 +108,8 @@ impl Bench {
             hidden: self.hidden.clone(),
             exe: self.program.clone(),
             head_commit: None,
+            candidate_submodules: Vec::new(),
+            baseline_submodules: Vec::new(),
         };
         let program = self.program.clone();
         let started_at = now();

@@ -1,15 +1,12 @@
-//! The trust root in use, and the highest one ever used, so that nobody can bring an older one back.
+//! The clock, and what of the operator's files may change while the daemon runs.
 
-use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use quorum_attest::TrustRoot;
-use quorum_schemas::{Digest, Timestamp};
+use quorum_attest::{Entry, Role, SigningKey, TrustRoot};
+use quorum_schemas::Timestamp;
 
-use crate::config::read;
-use crate::{VerifierdError, limits};
+use crate::VerifierdError;
+use crate::config::{Loaded, read_key};
 
 /// This machine's clock.
 pub(crate) fn now() -> Timestamp {
@@ -17,141 +14,51 @@ pub(crate) fn now() -> Timestamp {
     Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }
 
-/// The operator's trust root, held against the newest one that was used.
-pub(crate) struct TrustStore {
-    file: PathBuf,
-    kept: PathBuf,
-    pin: Option<Digest>,
-    root: TrustRoot,
+/// The entry of this verifier and key, which must be in force at `now`.
+pub(crate) fn own_entry(
+    trust: &TrustRoot,
+    key: &SigningKey,
+    verifier: &str,
+    now: Timestamp,
+) -> Result<Entry, VerifierdError> {
+    let entry = trust.by_key(&key.public()).filter(|entry| entry.role == Role::Verifier && entry.id == verifier);
+    let entry = entry.ok_or_else(|| VerifierdError::KeyNotVerifier {
+        key_id: key.public().key_id().to_string(),
+        verifier: verifier.to_owned(),
+    })?;
+    entry.check_valid(now).map_err(VerifierdError::OwnKey)?;
+    Ok(entry.clone())
 }
 
-impl TrustStore {
-    /// Reads the file and checks it; writes nothing.
-    pub(crate) fn open(file: &Path, state_dir: &Path, pin: Option<Digest>) -> Result<Self, VerifierdError> {
-        let kept = state_dir.join("trust.json");
-        let root = load(file, &kept, pin)?;
-        Ok(Self { file: file.to_owned(), kept, pin, root })
-    }
-
-    pub(crate) fn root(&self) -> &TrustRoot {
-        &self.root
-    }
-
-    /// Reads the file again, so that a new version (a revocation above all) counts without a restart, and keeps it.
-    pub(crate) fn refresh(&mut self) -> Result<(), VerifierdError> {
-        self.root = load(&self.file, &self.kept, self.pin)?;
-        self.keep()
-    }
-
-    /// Remembers the root in use.
-    pub(crate) fn keep(&self) -> Result<(), VerifierdError> {
-        if fs::read(&self.kept).is_ok_and(|bytes| bytes == self.root.bytes()) {
+impl Loaded {
+    /// Reads the trust root again, so that a new version (a revocation above all) counts without a restart; a file that
+    /// cannot be used leaves the root in use. Where the key is no longer in force its file is read again too.
+    ///
+    /// # Errors
+    /// The root in use has expired, or there is no key in force: the daemon is not ready.
+    pub(crate) fn renew(&mut self) -> Result<(), VerifierdError> {
+        let now = now();
+        let in_use = self.trust.root().version();
+        match self.trust.refresh(now) {
+            Ok(true) => {
+                tracing::info!(before = in_use, now = self.trust.root().version(), "a new trust root is in force");
+            }
+            Ok(false) => {}
+            Err(error) => {
+                let code = error.code();
+                tracing::error!(%error, code, in_use, "the trust root is unusable, the one in use stays");
+            }
+        }
+        let root = self.trust.root();
+        root.check_current(now)?;
+        if let Ok(entry) = own_entry(root, &self.key, &self.entry.id, now) {
+            self.entry = entry;
             return Ok(());
         }
-        let failed = |error: std::io::Error| VerifierdError::StateUnwritable {
-            path: self.kept.clone(),
-            reason: error.to_string(),
-        };
-        write_synced(&self.kept, self.root.bytes()).map_err(failed)
-    }
-}
-
-/// Writes a file so that a crash leaves the old one or the new one.
-pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let draft = path.with_extension("draft");
-    let mut file = fs::File::create(&draft)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&draft, path)?;
-    fs::File::open(folder)?.sync_all()
-}
-
-fn load(file: &Path, kept: &Path, pin: Option<Digest>) -> Result<TrustRoot, VerifierdError> {
-    let root = TrustRoot::load(&read("trust root", file, limits::FILE_BYTES)?)?;
-    root.check_current(now())?;
-    if !kept.exists() {
-        return match pin {
-            Some(known) if root.version() == 1 && known != root.digest() => {
-                Err(VerifierdError::TrustForked { version: 1, found: root.digest(), known })
-            }
-            // Its chain back to the pin is not here to be followed.
-            Some(_) if root.version() > 1 => Err(VerifierdError::TrustGap { found: root.version(), known: 0 }),
-            _ => Ok(root),
-        };
-    }
-    let known = TrustRoot::load(&read("trust root", kept, limits::FILE_BYTES)?)?;
-    let (found, version) = (root.version(), known.version());
-    match found.checked_sub(version) {
-        None => Err(VerifierdError::TrustRollback { found, known: version }),
-        Some(0) if root.digest() == known.digest() => Ok(root),
-        Some(0) => Err(VerifierdError::TrustForked { version, found: root.digest(), known: known.digest() }),
-        Some(1) => Ok(known.accept_successor(root.bytes())?),
-        Some(_) => Err(VerifierdError::TrustGap { found, known: version }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use quorum_attest::{SigningKey, TrustDraft};
-
-    use super::*;
-
-    fn key(seed: u8) -> SigningKey {
-        SigningKey::from_seed(&[seed; 32])
-    }
-
-    /// Versions 1 to 3 of one root, and another version 2.
-    fn versions() -> ([Vec<u8>; 3], Vec<u8>) {
-        let (issued, expires) = (now().plus_seconds(-100), now().plus_seconds(1000));
-        let one = TrustDraft::new(issued, expires, 1, vec![key(1).public()]).sign(&[&key(1)]).unwrap();
-        let next = |bytes: &[u8], policy: &[u8]| {
-            let mut draft = TrustDraft::from(&TrustRoot::load(bytes).unwrap());
-            draft.next_version(issued, expires);
-            draft.admit_policy(Digest::of(policy)).unwrap();
-            draft.sign(&[&key(1)]).unwrap()
-        };
-        let two = next(&one, b"p");
-        let fork = next(&one, b"q");
-        let three = next(&two, b"r");
-        ([one, two, three], fork)
-    }
-
-    #[test]
-    fn design_4_a_daemon_pins_version_1_and_never_goes_back() {
-        let ([one, two, three], fork) = versions();
-        let dir = tempfile::tempdir().unwrap();
-        let (file, state) = (dir.path().join("given.json"), dir.path().join("state"));
-        fs::create_dir(&state).unwrap();
-        let pin = TrustRoot::load(&one).unwrap().digest();
-        let give = |bytes: &[u8]| {
-            fs::write(&file, bytes).unwrap();
-            TrustStore::open(&file, &state, Some(pin))
-        };
-        let code = |bytes: &[u8]| give(bytes).err().map(|error| error.code());
-        assert_eq!(code(&two), Some("trust_gap"));
-        give(&one).unwrap().keep().unwrap();
-        assert_eq!(code(&three), Some("trust_gap"));
-        let mut store = give(&one).unwrap();
-        fs::write(&file, &two).unwrap();
-        store.refresh().unwrap();
-        assert_eq!(store.root().version(), 2);
-        assert_eq!(code(&one), Some("trust_rollback"));
-        assert_eq!(code(&fork), Some("trust_forked"));
-        give(&three).unwrap().keep().unwrap();
-        assert_eq!(code(&two), Some("trust_rollback"));
-    }
-
-    #[test]
-    fn design_4_an_expired_or_foreign_root_is_refused() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("given.json");
-        let expired = TrustDraft::new(now().plus_seconds(-100), now().plus_seconds(-1), 1, vec![key(1).public()]);
-        fs::write(&file, expired.sign(&[&key(1)]).unwrap()).unwrap();
-        let open = |pin| TrustStore::open(&file, dir.path(), pin).err().map(|error| error.code());
-        assert_eq!(open(None), Some("trust_root_expired"));
-        let ([one, ..], _) = versions();
-        fs::write(&file, one).unwrap();
-        assert_eq!(open(Some(Digest::of(b"another"))), Some("trust_forked"));
+        let key = read_key(&self.key_file)?;
+        let entry = own_entry(root, &key, &self.entry.id, now)?;
+        tracing::info!(key_id = %key.public().key_id(), "a new key is in use");
+        (self.key, self.entry) = (key, entry);
+        Ok(())
     }
 }

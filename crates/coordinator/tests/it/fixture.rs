@@ -210,7 +210,7 @@ impl World {
         let mut draft = TrustDraft::from(&self.trust);
         draft.next_version(now().plus_seconds(-1), now().plus_seconds(86_400));
         let revocation = Revocation { at: now(), compromised_since: Some(now().plus_seconds(-3600)) };
-        draft.revoke(Role::Verifier, verifier, revocation).unwrap();
+        draft.revoke((Role::Verifier, verifier), None, revocation).unwrap();
         let (path, new) = (self.dir.path().join("trust.json"), self.dir.path().join("trust.new"));
         fs::write(&new, draft.sign(&[&key("root", "root")]).unwrap()).unwrap();
         fs::rename(new, path).unwrap();
@@ -459,6 +459,8 @@ impl Verifier {
             hidden: Vec::new(),
             exe: PathBuf::from("/nonexistent"),
             head_commit: None,
+            candidate_submodules: Vec::new(),
+            baseline_submodules: Vec::new(),
         })
         .unwrap();
         let entry = self.trust.by_id(Role::Verifier, &self.id);
