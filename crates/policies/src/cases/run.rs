@@ -1,10 +1,11 @@
 //! Running cases: what comes, and where it is not what was expected.
 
+use quorum_schemas::Timestamp;
 use serde::Serialize;
 
 use super::documents::Documents;
 use super::file::{CaseFile, CaseText};
-use crate::{Decision, Explanation, Outcome, PoliciesError, Policy, Tally, decide, explain};
+use crate::{Case, Decision, Explanation, Outcome, PoliciesError, Policy, Tally, decide, explain};
 
 /// What came of one case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -47,13 +48,26 @@ impl CaseFile {
     /// # Errors
     /// [`PoliciesError::CasesValue`] when no case has that name, and as [`decide`].
     pub fn explain(&self, policy: &Policy, name: &str) -> Result<Explanation, PoliciesError> {
+        self.with_case(policy, name, |case, now| explain(case, now))?
+    }
+
+    /// Lends the documents of one case, and the time at which it is decided.
+    ///
+    /// # Errors
+    /// [`PoliciesError::CasesValue`] when no case has that name.
+    pub fn with_case<T>(
+        &self,
+        policy: &Policy,
+        name: &str,
+        work: impl FnOnce(&Case<'_>, Timestamp) -> T,
+    ) -> Result<T, PoliciesError> {
         let Some((line, case)) = self.cases.iter().find(|(_, case)| case.name == name) else {
             let known: Vec<String> = self.names().iter().map(|name| format!("{name:?}")).collect();
             let message = format!("no case is called {name:?}; there are {}", known.join(", "));
             return Err(PoliciesError::CasesValue { line: 1, message });
         };
         let documents = Documents::of(self, case, policy).map_err(|error| at_line(error, *line))?;
-        explain(&documents.case(policy), Documents::now())
+        Ok(work(&documents.case(policy), Documents::now()))
     }
 
     fn run_case(&self, line: usize, case: &CaseText, policy: &Policy) -> Result<CaseReport, PoliciesError> {

@@ -76,3 +76,66 @@ fn the_shipped_policies_parse_follow_the_schema_and_are_named_as_their_files() {
     let error = Policy::shipped_text("two-of-tree").expect_err("no such name");
     assert!(error.to_string().contains("did you mean `two-of-three`?"), "{error}");
 }
+
+/// Threat 8 of docs/security.md, each kind of group that would say nothing or contradict itself. There are no names for
+/// groups in a policy of ours, so that a group cannot contain itself; `tlog.rs` refuses the cycle where names exist.
+#[test]
+fn threat_8_threshold_zero_is_refused() {
+    refused("groups = { k = 0, of = [\"a\", \"b\"] }", "policy_value", "groups.k");
+    refused("groups = { k = -1, of = [\"a\"] }", "policy_value", "groups.k");
+    refused("groups = { of = [\"a\"] }", "policy_value", "groups.k");
+    refused("quorum = 0", "policy_value", "quorum");
+    refused("reject_quorum = 0", "policy_value", "reject_quorum");
+}
+
+#[test]
+fn threat_8_threshold_over_its_members_is_refused() {
+    refused("groups = { k = 3, of = [\"a\", \"b\"] }", "policy_value", "groups.k");
+    refused("groups = { k = 1, of = [\"a\", { k = 2, of = [\"b\"] }] }", "policy_value", "groups.of[1].k");
+    refused("quorum = 3\npanel = 2", "policy_value", "panel");
+}
+
+#[test]
+fn threat_8_empty_group_is_refused() {
+    refused("groups = { k = 1, of = [] }", "policy_value", "groups.of");
+    refused("groups = { k = 1 }", "policy_value", "groups");
+    refused("groups = { k = 1, of = [\"a\", { k = 1, of = [] }] }", "policy_value", "groups.of[1].of");
+    refused("groups = { k = 1, of = [\"\"] }", "policy_value", "groups.of[0]");
+}
+
+#[test]
+fn threat_8_duplicate_member_is_refused() {
+    refused("groups = { k = 1, of = [\"a\", \"a\"] }", "policy_value", "groups.of[1]");
+    refused(
+        "groups = { k = 1, of = [{ k = 1, of = [\"a\"] }, { k = 1, of = [\"a\"] }] }",
+        "policy_value",
+        "groups.of[1].of[0]",
+    );
+}
+
+/// The nearest that TOML has to a cycle is nesting without end.
+#[test]
+fn threat_8_endless_nesting_is_refused() {
+    let nested = |depth: usize| {
+        let mut text = "{ k = 1, of = [\"a\"] }".to_owned();
+        for _ in 1..depth {
+            text = format!("{{ k = 1, of = [{text}] }}");
+        }
+        format!("groups = {text}")
+    };
+    assert!(parse(&nested(8)).is_ok());
+    refused(&nested(9), "policy_value", "nest at most 8 deep");
+    let many = |count: usize| {
+        let names: Vec<String> = (0..count).map(|number| format!("\"o{number}\"")).collect();
+        format!("groups = {{ k = 1, of = [{}] }}", names.join(", "))
+    };
+    assert!(parse(&many(256)).is_ok());
+    refused(&many(257), "policy_value", "at most 256 operators");
+}
+
+#[track_caller]
+fn refused(rest: &str, code: &str, place: &str) {
+    let error = parse(rest).expect_err(rest);
+    assert_eq!(error.code(), code, "{rest}: {error}");
+    assert!(error.to_string().contains(place), "{rest}: {error}");
+}

@@ -4,6 +4,7 @@
 
 mod agreement;
 mod build;
+mod case_files;
 mod cases;
 mod distribution;
 mod files;
@@ -13,4 +14,5 @@ mod proof;
 mod refusals;
 mod second;
 mod table;
+mod tlog;
 mod vsa;
