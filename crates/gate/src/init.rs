@@ -12,7 +12,11 @@ const FOLDER: &str = ".quorum";
 
 /// The command that exits 0 after `init`.
 pub const COMMAND: &str = "quorum gate --work-unit .quorum/work-unit.json --candidate .quorum/example/candidate \
-                           --plan .quorum/plan.toml --policy .quorum/policy.toml";
+                           --baseline .quorum/example/baseline --plan .quorum/plan.toml --policy .quorum/policy.toml";
+
+/// The CI jobs, which are the shipped examples: one text, tried by the tests.
+const GITHUB: &str = include_str!("../../../examples/ci/github-gate.yml");
+const GITLAB: &str = include_str!("../../../examples/ci/gitlab-ci.yml");
 
 /// Writes the files below `root` and gives their paths, relative to it.
 ///
@@ -24,8 +28,10 @@ pub fn init(root: &Path) -> Result<Vec<String>, GateError> {
         ("work-unit.json", include_str!("init/files/work-unit.json")),
         ("plan.toml", include_str!("init/files/plan.toml")),
         ("policy.toml", policy),
+        ("example/baseline/answer.json", include_str!("init/files/draft.json")),
         ("example/candidate/answer.json", include_str!("init/files/answer.json")),
-        ("example/ci.yml", include_str!("init/files/ci.yml")),
+        ("example/github-gate.yml", GITHUB),
+        ("example/gitlab-ci.yml", GITLAB),
     ];
     let paths: Vec<String> = files.iter().map(|(name, _)| format!("{FOLDER}/{name}")).collect();
     if let Some(taken) = paths.iter().find(|path| root.join(path).symlink_metadata().is_ok()) {

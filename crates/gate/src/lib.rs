@@ -39,7 +39,7 @@ pub use out_dir::write_atomically;
 pub use record::Record;
 pub use report::{
     Annotation, CheckLine, Format, Places as ReportPlaces, ReportTarget, Subject as ReportSubject, annotation_batches,
-    check_lines, workflow_commands,
+    check_lines, outside_candidate, workflow_commands,
 };
 pub use run::{GateOutcome, GateRequest, run};
 pub use scratch::remove_scratch;

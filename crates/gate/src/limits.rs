@@ -34,3 +34,22 @@ pub const RECORD_FILE: u64 = 256 << 20;
 
 /// Time for checks that are our own code: reading the largest tree twice from a slow disk.
 pub const OWN_CHECKS: Duration = Duration::from_secs(300);
+
+/// Characters of one message in a report: GitHub cuts the message of an annotation at 64 KiB, people much earlier; the
+/// whole text is in the JSON report's decision and in the record.
+pub const REPORT_MESSAGE_CHARS: usize = 2000;
+
+/// Characters of one id or path in a report: GitHub refuses an annotation with a longer title than 255.
+pub const REPORT_NAME_CHARS: usize = 200;
+
+/// Bytes of a path that an annotation names: Linux paths end at 4096 bytes, and a longer name is no file of a repository.
+pub const REPORT_PATH_BYTES: usize = 4096;
+
+/// Bytes of a Markdown report: GitHub drops a step summary over 1 MiB whole, and takes one comment of 65 536 characters.
+pub const MARKDOWN_BYTES: usize = 60_000;
+
+/// Characters of an annotation's title: GitHub refuses a longer one than 255; some are left for ` [cut]`.
+pub const ANNOTATION_TITLE_CHARS: usize = 240;
+
+/// Annotations of one Checks API request, and of one job by workflow commands: GitHub takes no more.
+pub const ANNOTATIONS: usize = 50;

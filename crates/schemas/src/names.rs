@@ -135,8 +135,8 @@ schema_names! {
     OutputExitCodes => "output-exit-codes-v0.1";
     /// What reference `--json` writes.
     OutputReference => "output-reference-v0.1";
-    /// What gate and decide `--json` write, and --report json.
-    OutputGate => "output-gate-v0.1";
+    /// How a run of gate or decide ended: their `--json`, and `--report json`.
+    Report => "report-v0.1";
 }
 
 impl SchemaName {

@@ -15,13 +15,21 @@ fn init_prints_a_command_that_exits_0() {
     let said = world.run("init").exits(0);
     assert_eq!(
         world.files(".quorum"),
-        ["example/candidate/answer.json", "example/ci.yml", "plan.toml", "policy.toml", "work-unit.json"]
+        [
+            "example/baseline/answer.json",
+            "example/candidate/answer.json",
+            "example/github-gate.yml",
+            "example/gitlab-ci.yml",
+            "plan.toml",
+            "policy.toml",
+            "work-unit.json"
+        ]
     );
     let command = said.stdout.trim_end();
     assert_eq!(
         command,
-        "quorum gate --work-unit .quorum/work-unit.json --candidate .quorum/example/candidate --plan .quorum/plan.toml \
-         --policy .quorum/policy.toml"
+        "quorum gate --work-unit .quorum/work-unit.json --candidate .quorum/example/candidate \
+         --baseline .quorum/example/baseline --plan .quorum/plan.toml --policy .quorum/policy.toml"
     );
     world.run(command.strip_prefix("quorum ").unwrap()).exits(0);
     assert_eq!(world.read(".quorum/policy.toml"), Policy::shipped("local").unwrap().as_bytes());

@@ -1,19 +1,24 @@
 //! The report for terminals.
 
-use super::{Subject, check_lines};
+use quorum_policies::Assurance;
 
-pub(super) fn render(subject: &Subject<'_>) -> String {
-    let why = subject.decision.why_text();
-    let mut lines = why.lines().peekable();
+use super::model::{End, Model};
+use super::{Subject, check_lines, clean};
+
+pub(super) fn render(model: &Model<'_>) -> String {
+    let why = model.why();
+    let mut lines = why.iter().peekable();
     let mut text = String::new();
     let mut add = |indent: &str, line: &str| text.extend([indent, line, "\n"]);
     // Its first line says that nobody else vouches for a local decision, and stays the first.
-    let local = subject.decision.assurance == quorum_policies::Assurance::Local;
+    let local = matches!(model.end, End::Decided(decision) if decision.assurance == Assurance::Local);
     if let Some(first) = lines.next_if(|_| local) {
         add("", first);
     }
-    for line in check_lines(subject.checks) {
-        add("  ", &line);
+    if let Subject::Decision { checks, .. } = model.subject {
+        for line in check_lines(checks) {
+            add("  ", &clean::line(&line));
+        }
     }
     for line in lines {
         add("", line);
