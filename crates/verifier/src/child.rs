@@ -28,6 +28,7 @@ pub fn run_in_child(exe: &Path, request: &CheckRequest, timeout: Duration) -> Re
     if request.isolation == Isolation::None && !request.hidden.is_empty() && request.plan.starts_programs() {
         return Err(VerifierError::KeyInReach);
     }
+    request.plan.check_request(request)?;
     for check in request.plan.checks() {
         // The operator's slip is told before anything runs.
         request.harness_of(check)?;

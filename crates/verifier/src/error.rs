@@ -3,6 +3,8 @@
 use quorum_schemas::{ErrorEntry, error_codes};
 use thiserror::Error;
 
+use crate::EvaluatorRule;
+
 /// Everything that keeps a verifier from an answer; exit code 2 (a control file) or 5 (infrastructure), never a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -91,6 +93,14 @@ pub enum VerifierError {
     /// The verifier of the plan is the worker (upstream E10).
     #[error("self_verification: the plan's verifier `{0}` is the worker; another identity must verify")]
     SelfVerification(String),
+    /// An EvaluatorPlan that may not be run on this candidate.
+    #[error("{rule}: the EvaluatorPlan: {message}")]
+    EvaluatorPlan {
+        /// The rule.
+        rule: EvaluatorRule,
+        /// The place and what is wrong there.
+        message: String,
+    },
     /// The harness directory of a command check is not usable.
     #[error("harness_unusable: the harness {path} of check `{check}`: {why}")]
     HarnessUnusable {
@@ -257,14 +267,19 @@ error_codes! {
             "A result of our own breaks a rule, so nothing was signed: a defect of this program.",
             "Report it with the message.", exit 5;
     }
+    passes {
+        Self::EvaluatorPlan { rule, .. } => rule.code();
+    }
 }
 
 impl VerifierError {
     /// Whether a file that the operator wrote is at fault (exit code 2); everything else is infrastructure (exit code 5).
     #[must_use]
     pub fn is_control_file(&self) -> bool {
+        // E14 is about our own result.
         self.code().starts_with("plan_")
             || matches!(self, Self::SelfVerification(_) | Self::HarnessUnusable { .. } | Self::KeyInReach)
+            || matches!(self, Self::EvaluatorPlan { rule, .. } if *rule != EvaluatorRule::E14)
     }
 
     pub(crate) fn io(doing: &'static str, path: &std::path::Path, error: &std::io::Error) -> Self {
@@ -275,5 +290,8 @@ impl VerifierError {
 /// The part of the error catalogue that belongs to this crate.
 #[must_use]
 pub fn errors() -> Vec<ErrorEntry> {
-    VerifierError::ENTRIES.to_vec()
+    // Whoever opens files keeps these, and has codes for it.
+    let elsewhere = [EvaluatorRule::E11, EvaluatorRule::E12, EvaluatorRule::E15].map(EvaluatorRule::code);
+    let rules = EvaluatorRule::ENTRIES.iter().filter(|entry| !elsewhere.contains(&entry.code));
+    VerifierError::ENTRIES.iter().chain(rules).copied().collect()
 }

@@ -9,6 +9,7 @@ mod checks;
 mod child;
 pub mod diff;
 mod error;
+mod evaluator;
 mod git;
 pub mod glob;
 pub mod limits;
@@ -19,12 +20,17 @@ mod text;
 pub mod tree;
 
 pub use assemble::{Answer, Assembly, SeatTry, VerifierIdentity, WorkerFacts, assemble};
-pub use checks::{CaseStatus, CommandEnd, Judgement, TestCase, judge_command, parse_junit, run_checks};
+pub use checks::{
+    CaseStatus, CommandEnd, Judgement, ManifestFacts, TestCase, judge_command, parse_junit, run_checks,
+};
 pub use child::{SUBCOMMAND, check_child_main, run_in_child};
+pub use evaluator::{
+    EvaluatorPlan, EvaluatorRule, EvaluatorVersion, ImportedCheck, LOCAL_VERIFIER, PatchReview,
+};
 pub use error::{VerifierError, errors};
 pub use plan::{
-    ADAPTER, BoundPlan, Channel, Check, CheckSpec, CommandCheck, EngineCheck, PlanFile, PlanTemplate, SchemaCheck,
-    SchemaOf,
+    ADAPTER, BoundPlan, Channel, Check, CheckSpec, CommandCheck, EngineCheck, PatchText, PlanFile, PlanTemplate,
+    SchemaCheck, SchemaOf, UnifiedDiffCheck,
 };
 pub use report::{CheckOutcome, CheckReport, CheckStatus, EvidenceFile, Finding, IsolationClass};
 pub use request::CheckRequest;

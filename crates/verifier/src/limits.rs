@@ -51,6 +51,9 @@ pub const REPORT_CASES: usize = 100_000;
 /// Default of `max_bytes` of `required_json` and `schema`.
 pub const CANDIDATE_JSON_BYTES: u64 = 1 << 20;
 
+/// Default of `max_bytes` of `unified_diff`: a patch that people would still review.
+pub const PATCH_BYTES: u64 = 1 << 20;
+
 /// Default time limit of a command or engine check.
 pub const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 

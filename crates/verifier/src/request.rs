@@ -6,6 +6,7 @@ use quorum_handoff::{Handoff, ManifestBinding, WorkUnit};
 use quorum_sandbox::Isolation;
 use quorum_schemas::{Object, Value, c1, limits::Limits, parse_with};
 
+use crate::text::{hex, unhex};
 use crate::{BoundPlan, Check, VerifierError, limits};
 
 /// One request to the check child. It has no room for a key, nor, beside what an imported plan judges by definition
@@ -36,6 +37,10 @@ pub struct CheckRequest {
     pub exe: PathBuf,
     /// The commit object of a pull request's head, without its header.
     pub head_commit: Option<Vec<u8>>,
+    /// The paths at which the candidate, a commit, has submodules.
+    pub candidate_submodules: Vec<String>,
+    /// The paths at which the baseline, a commit, has submodules.
+    pub baseline_submodules: Vec<String>,
 }
 
 const BOUNDS: Limits = Limits { bytes: limits::REQUEST_BYTES, depth: 64 };
@@ -45,6 +50,7 @@ impl CheckRequest {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let path = |path: &PathBuf| Value::from(hex(path.as_os_str().as_encoded_bytes()));
+        let texts = |texts: &[String]| Value::from(texts.iter().map(String::as_str).collect::<Vec<_>>());
         let mut members: Vec<(&str, Value)> = vec![
             ("plan", self.plan.value().clone()),
             ("handoff", self.handoff.value().clone()),
@@ -55,6 +61,8 @@ impl CheckRequest {
             ("isolation", self.isolation.as_str().into()),
             ("hidden", Value::Array(self.hidden.iter().map(path).collect())),
             ("exe", path(&self.exe)),
+            ("candidate_submodules", texts(&self.candidate_submodules)),
+            ("baseline_submodules", texts(&self.baseline_submodules)),
         ];
         members.extend(self.plan.import_value().map(|import| ("import", import)));
         members.extend(self.baseline_root.as_ref().map(|root| ("baseline_root", path(root))));
@@ -79,6 +87,10 @@ impl CheckRequest {
         };
         let path = |key: &str, value: &Value| raw(key, value).map(to_path);
         let optional = |key: &str| value.get(key).map(|value| path(key, value)).transpose();
+        let texts = |key: &str| -> Result<Vec<String>, VerifierError> {
+            let items = need(key)?.as_array().unwrap_or_default().iter();
+            items.map(|item| item.as_str().map(str::to_owned).ok_or_else(|| garbage(key, "no text".into()))).collect()
+        };
         let hidden = need("hidden")?.as_array().unwrap_or_default();
         let isolation = need("isolation")?.as_str().unwrap_or_default();
         Ok(Self {
@@ -101,6 +113,8 @@ impl CheckRequest {
             hidden: hidden.iter().map(|value| path("hidden", value)).collect::<Result<_, _>>()?,
             exe: path("exe", need("exe")?)?,
             head_commit: value.get("head_commit").map(|value| raw("head_commit", value)).transpose()?,
+            candidate_submodules: texts("candidate_submodules")?,
+            baseline_submodules: texts("baseline_submodules")?,
         })
     }
 }
@@ -143,18 +157,6 @@ impl CheckRequest {
 }
 
 // Paths are bytes; JSON texts are not.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes();
-    if !digits.len().is_multiple_of(2) || !digits.iter().all(u8::is_ascii_hexdigit) {
-        return None;
-    }
-    digits.chunks_exact(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
-}
-
 fn to_path(bytes: Vec<u8>) -> PathBuf {
     PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes))
 }

@@ -74,7 +74,7 @@ impl Answer {
 ///
 /// # Errors
 /// [`VerifierError::OwnResultInvalid`] when the result would break its schema or a rule P1 to P10, V1 to V16 (nothing is
-/// to be signed then), and what the bundle writer refuses.
+/// to be signed then), [`VerifierError::EvaluatorPlan`] with E14, and what the bundle writer refuses.
 pub fn assemble(input: &Assembly<'_>) -> Result<Answer, VerifierError> {
     let folded = result::fold(input);
     let result = result::document(input, &folded);
@@ -108,6 +108,9 @@ pub fn assemble(input: &Assembly<'_>) -> Result<Answer, VerifierError> {
 
 /// Holds our own result against the schema and every rule that others will hold it against.
 fn check_own(input: &Assembly<'_>, result: &Value) -> Result<(), VerifierError> {
+    if let Some(plan) = input.plan.evaluator() {
+        plan.check_result(result)?;
+    }
     let violations = check_result(result, input.handoff, input.binding, input.work_unit);
     // V10: what a worker requests beyond the required validators binds nobody (design section 5).
     let broken: Vec<String> = violations
@@ -166,8 +169,7 @@ fn predicate(input: &Assembly<'_>, result: Value, packed: &files::Packed) -> Val
         ("engines", Value::Object(engines.collect())),
         ("checks", Value::Array(checks.collect())),
         ("candidate_tree", report.candidate_tree.into()),
-        // The imported EvaluatorPlan checks that read it are not built yet.
-        ("read_worker_status", false.into()),
+        ("read_worker_status", input.plan.reads_worker_status().into()),
     ];
     members.extend(packed.sealed.as_ref().map(|sealed| ("sealed_bundle_digest", sealed.digest.into())));
     members.extend(report.baseline_tree.map(|tree: C1Digest| ("baseline_tree", tree.into())));

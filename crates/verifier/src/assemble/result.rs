@@ -8,6 +8,7 @@ use serde_json::json;
 use super::identity::result_id;
 use super::{Assembly, count};
 use crate::report::{CheckOutcome, CheckStatus};
+use crate::evaluator::EvaluatorPlan;
 use crate::{ADAPTER, limits};
 
 /// What the checks amount to.
@@ -86,7 +87,7 @@ pub(super) fn document(input: &Assembly<'_>, folded: &Folded) -> Value {
         "id": identity.id,
         "type": "system",
         "adapter": ADAPTER,
-        "adapter_version": input.plan.value().at(&["verifier", "adapter_version"]).and_then(Value::as_str).unwrap_or_default(),
+        "adapter_version": input.plan.adapter_version(),
     });
     let independence = json!({
         "independent_from_worker": identity.independent_from(handoff.worker_id()),
@@ -106,7 +107,7 @@ pub(super) fn document(input: &Assembly<'_>, folded: &Folded) -> Value {
     }
     // Milliseconds are exact in a binary64 up to the age of the universe; the division is the same everywhere.
     let wall_seconds = report.duration_ms as f64 / 1000.0;
-    Value::from(json!({
+    let mut result = json!({
         "schema_version": "0.1",
         "id": result_id(handoff.id(), identity.key_id.as_ref(), input.place),
         "result_manifest_id": handoff.result_manifest_id(),
@@ -135,7 +136,24 @@ pub(super) fn document(input: &Assembly<'_>, folded: &Folded) -> Value {
             "confidence": 1.0,
             "rationale": folded.rationale,
         },
-    }))
+    });
+    if let Some(plan) = input.plan.evaluator() {
+        result["extensions"] = evaluator_extensions(plan, input.plan.adapter_version());
+    }
+    Value::from(result)
+}
+
+/// What upstream's runner writes about its plan, with our own version as the runner's.
+fn evaluator_extensions(plan: &EvaluatorPlan, adapter_version: &str) -> serde_json::Value {
+    json!({
+        "org.idkmesh.evaluator_plan.id": plan.text("id"),
+        "org.idkmesh.evaluator_plan.digest": plan.digest().to_string(),
+        "org.idkmesh.evaluator_plan.visibility": plan.text("visibility"),
+        "org.idkmesh.evaluator_plan.execution_mode": plan.text("execution_mode"),
+        "org.idkmesh.evaluator_plan.backend": plan.version().backend(),
+        "org.idkmesh.evaluator_plan.runner_version": format!("{ADAPTER} {adapter_version}"),
+        "org.idkmesh.evaluator_plan.semantic_contract": plan.version().semantic_contract(),
+    })
 }
 
 fn check_row(input: &Assembly<'_>, check: &CheckOutcome, index: usize) -> serde_json::Value {

@@ -3,17 +3,21 @@
 mod command;
 mod engine;
 mod files;
+mod imported;
 mod integrity;
 mod junit;
 mod observed;
+mod patch;
 mod required_json;
 mod schema;
 mod scope;
+mod unified_diff;
 mod workdir;
 
 use std::time::Instant;
 
 pub use command::{CommandEnd, Judgement, judge_command};
+pub use imported::ManifestFacts;
 pub use junit::{CaseStatus, TestCase, parse_junit};
 use observed::Observed;
 
@@ -35,9 +39,13 @@ pub(crate) struct Context<'a> {
 /// check is that check's `error`.
 pub fn run_checks(request: &CheckRequest) -> Result<CheckReport, VerifierError> {
     let started = Instant::now();
-    request.plan.check_handoff(&request.handoff)?;
-    let candidate = tree::list(&request.candidate_root)?;
-    let baseline = request.baseline_root.as_deref().map(tree::list).transpose()?;
+    request.plan.check_request(request)?;
+    let mut candidate = tree::list(&request.candidate_root)?;
+    tree::mark_submodules(&mut candidate, &request.candidate_submodules);
+    let mut baseline = request.baseline_root.as_deref().map(tree::list).transpose()?;
+    if let Some(baseline) = &mut baseline {
+        tree::mark_submodules(baseline, &request.baseline_submodules);
+    }
     let context = Context { request, candidate, baseline };
     let mut engines = std::collections::BTreeMap::new();
     let mut checks: Vec<CheckOutcome> = Vec::new();
@@ -80,8 +88,19 @@ fn run_one(context: &Context<'_>, check: &Check, index: usize) -> Observed {
         CheckSpec::RequiredJson { required, file, max_bytes } => {
             required_json::run(context, required, file.as_deref(), *max_bytes)
         }
+        CheckSpec::UnifiedDiff(spec) => unified_diff::run(context, spec),
+        CheckSpec::Imported(check) => imported::run(context, check),
         CheckSpec::Command(spec) => command::run(context, spec, index),
         CheckSpec::Engine(spec) => engine::run(context, spec, index),
+    }
+}
+
+impl Context<'_> {
+    /// The digest of one file of the candidate.
+    fn candidate_digest(&self, path: &str) -> Result<quorum_schemas::Digest, VerifierError> {
+        let entry = self.candidate.iter().find(|entry| entry.path == path);
+        let missing = || VerifierError::CandidateUnusable(format!("`{path}` is not in the candidate"));
+        entry.map(|entry| entry.sha256).ok_or_else(missing)
     }
 }
 

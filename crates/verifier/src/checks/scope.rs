@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use quorum_handoff::WorkUnit;
 use quorum_schemas::Value;
 
 use super::Context;
@@ -24,12 +25,7 @@ pub(super) fn run(context: &Context<'_>, allowed_files: Option<&[String]>) -> Ob
     match (allowed_files, &context.baseline) {
         (Some(allowed), _) => wrong.extend(exact(&context.candidate, allowed)),
         (None, Some(baseline)) => {
-            let work_unit = &request.work_unit;
-            let rules = Rules {
-                allowed: work_unit.allowed_paths(),
-                writable: work_unit.filesystem_write(),
-                forbidden: work_unit.forbidden_paths(),
-            };
+            let rules = Rules::of(&request.work_unit);
             wrong.extend(changes(baseline, &context.candidate).into_iter().filter_map(|path| {
                 let why = rules.refuses(&path)?;
                 Some((path, why))
@@ -83,14 +79,24 @@ fn changes(baseline: &[Entry], candidate: &[Entry]) -> Vec<String> {
     paths.into_iter().map(str::to_owned).collect()
 }
 
-struct Rules<'a> {
+/// What a work unit lets a worker write.
+pub(super) struct Rules<'a> {
     allowed: Vec<&'a str>,
     writable: Vec<&'a str>,
     forbidden: Vec<&'a str>,
 }
 
-impl Rules<'_> {
-    fn refuses(&self, path: &str) -> Option<&'static str> {
+impl<'a> Rules<'a> {
+    pub(super) fn of(work_unit: &'a WorkUnit) -> Self {
+        Self {
+            allowed: work_unit.allowed_paths(),
+            writable: work_unit.filesystem_write(),
+            forbidden: work_unit.forbidden_paths(),
+        }
+    }
+
+    /// Why a path may not be written; `None` when it may.
+    pub(super) fn refuses(&self, path: &str) -> Option<&'static str> {
         let covered = |patterns: &[&str]| patterns.iter().any(|pattern| glob::matches(pattern, path));
         match () {
             () if self.forbidden.iter().any(|pattern| glob::forbids(pattern, path)) => {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use quorum_schemas::{SchemaName, Value};
 
 use super::fields::{Fields, nearest};
+use crate::evaluator::ImportedCheck;
 use crate::tree::check_path;
 use crate::{VerifierError, limits};
 
@@ -64,6 +65,10 @@ pub enum CheckSpec {
         /// Larger files fail.
         max_bytes: u64,
     },
+    /// A patch of the candidate is a well-formed diff in scope, with these texts.
+    UnifiedDiff(UnifiedDiffCheck),
+    /// A check of an imported EvaluatorPlan; no plan of ours has one.
+    Imported(ImportedCheck),
     /// A command's exit status or report.
     Command(CommandCheck),
     /// An engine's own verdict.
@@ -90,6 +95,30 @@ pub enum SchemaOf {
     Candidate,
     /// The manifest, as the intake of the parent found it.
     Manifest,
+}
+
+/// Settings of `unified_diff`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnifiedDiffCheck {
+    /// The patch; `None`: the candidate artifact.
+    pub file: Option<String>,
+    /// Larger files fail.
+    pub max_bytes: u64,
+    /// What the patch must add and remove.
+    pub text: PatchText,
+}
+
+/// Texts that the lines of a diff must have, each in at least one line; bytes are compared, nothing spans lines.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PatchText {
+    /// Each equals one complete added line.
+    pub added_lines: Vec<String>,
+    /// Each is part of one added line.
+    pub added_substrings: Vec<String>,
+    /// Each equals one complete removed line.
+    pub removed_lines: Vec<String>,
+    /// Each is part of one removed line.
+    pub removed_substrings: Vec<String>,
 }
 
 /// Settings of `command`.
@@ -136,9 +165,10 @@ pub struct EngineCheck {
     pub harness: Option<String>,
 }
 
-const KINDS: [&str; 7] = ["artifact_integrity", "binding", "schema", "scope", "required_json", "command", "engine"];
+const KINDS: [&str; 8] =
+    ["artifact_integrity", "binding", "schema", "scope", "required_json", "unified_diff", "command", "engine"];
 /// Kinds of the design that later versions bring.
-const LATER: [(&str, &str); 3] = [("unified_diff", "0.2"), ("container", "0.3"), ("reproduction", "0.3")];
+const LATER: [(&str, &str); 2] = [("container", "0.3"), ("reproduction", "0.3")];
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 const CHANNELS: [(&str, Channel); 3] =
     [("in_process", Channel::InProcess), ("black_box", Channel::BlackBox), ("data", Channel::Data)];
@@ -159,11 +189,17 @@ impl Check {
             "schema" => schema(&place, value),
             "scope" => scope(&place, value),
             "required_json" => required_json(&place, value),
+            "unified_diff" => unified_diff(&place, value),
             "command" => command(&place, value),
             "engine" => engine(&place, value),
             _ => Err(unknown_kind(&id, kind)),
         }?;
         Ok(Self { id, spec, value: value.clone() })
+    }
+
+    /// A check of an imported plan, which has no value of its own in it.
+    pub(crate) fn imported(id: &str, check: ImportedCheck) -> Self {
+        Self { id: id.to_owned(), spec: CheckSpec::Imported(check), value: Value::Null }
     }
 
     /// The validator that this check serves.
@@ -178,7 +214,7 @@ impl Check {
         &self.spec
     }
 
-    /// As it stands in the plan.
+    /// As it stands in the plan; null in an imported one.
     #[must_use]
     pub fn value(&self) -> &Value {
         &self.value
@@ -193,6 +229,11 @@ impl Check {
             CheckSpec::Schema(_) => "schema",
             CheckSpec::Scope { .. } => "scope",
             CheckSpec::RequiredJson { .. } => "required_json",
+            CheckSpec::UnifiedDiff(_) | CheckSpec::Imported(ImportedCheck::Review(_)) => "unified_diff",
+            CheckSpec::Imported(ImportedCheck::ArtifactDigest) => "artifact_integrity",
+            CheckSpec::Imported(ImportedCheck::FileList(_)) => "scope",
+            CheckSpec::Imported(ImportedCheck::Json { .. }) => "required_json",
+            CheckSpec::Imported(ImportedCheck::ManifestSchema) => "schema",
             CheckSpec::Command(_) => "command",
             CheckSpec::Engine(_) => "engine",
         }
@@ -268,6 +309,27 @@ fn required_json(place: &str, value: &Value) -> Result<CheckSpec, VerifierError>
         file: file(&fields)?,
         max_bytes: fields.count("max_bytes", limits::CANDIDATE_JSON_BYTES, limits::TREE_BYTES)?,
     })
+}
+
+fn unified_diff(place: &str, value: &Value) -> Result<CheckSpec, VerifierError> {
+    let keys = ["added_lines", "added_substrings", "removed_lines", "removed_substrings"];
+    let known: Vec<&str> = ["id", "kind", "file", "max_bytes"].into_iter().chain(keys).collect();
+    let fields = Fields::of(place, value, &known)?;
+    let texts = |key: &str| {
+        let texts = fields.names(key)?.unwrap_or_default();
+        let spans = texts.iter().any(|text| text.contains(['\n', '\r']));
+        if spans { Err(fields.bad(key, "a text over lines", "texts of one line each")) } else { Ok(texts) }
+    };
+    Ok(CheckSpec::UnifiedDiff(UnifiedDiffCheck {
+        file: file(&fields)?,
+        max_bytes: fields.count("max_bytes", limits::PATCH_BYTES, limits::TREE_BYTES)?,
+        text: PatchText {
+            added_lines: texts(keys[0])?,
+            added_substrings: texts(keys[1])?,
+            removed_lines: texts(keys[2])?,
+            removed_substrings: texts(keys[3])?,
+        },
+    }))
 }
 
 fn file(fields: &Fields<'_>) -> Result<Option<String>, VerifierError> {

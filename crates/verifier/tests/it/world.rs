@@ -166,6 +166,8 @@ impl World {
             hidden: self.hidden.clone(),
             exe: exe(),
             head_commit: self.head_commit.clone(),
+            candidate_submodules: Vec::new(),
+            baseline_submodules: Vec::new(),
         })
     }
 
