@@ -36,7 +36,8 @@ pub fn verification_semantic_digest(result: &Value) -> C1Digest {
 /// its schema.
 pub fn run_evidence_report(record: &Value) -> Result<Value, HandoffError> {
     check_record(record)?;
-    let attempts: Vec<Value> = items(record, &["attempts"]).iter().map(attempt).collect();
+    let recorded = items(record, &["attempts"]);
+    let attempts: Vec<Value> = recorded.iter().map(attempt).collect();
     let count =
         |state: &str| attempts.iter().filter(|attempt| text(attempt, &["evidence_state"]) == state).count() as u64;
     let recommended: BTreeSet<&str> = attempts
@@ -65,7 +66,7 @@ pub fn run_evidence_report(record: &Value) -> Result<Value, HandoffError> {
         ("orchestrator_version", copy("orchestrator_version")),
         ("work_unit", copy("work_unit")),
         ("verifier_policy_digest", copy("verifier_policy_digest")),
-        ("warnings", Value::Array(warnings(&attempts, recommended.len(), errors))),
+        ("warnings", Value::Array(warnings(recorded, &attempts, recommended.len(), errors))),
         ("attempts", Value::Array(attempts)),
         ("summary", summary),
         (
@@ -176,7 +177,7 @@ fn attempt(attempt: &Value) -> Value {
     ])
 }
 
-fn warnings(attempts: &[Value], recommendations: usize, errors: u64) -> Vec<Value> {
+fn warnings(recorded: &[Value], attempts: &[Value], recommendations: usize, errors: u64) -> Vec<Value> {
     let mut warnings =
         vec!["This report supports a decision that people take. It selects, accepts and merges nothing.".to_owned()];
     if recommendations > 1 {
@@ -211,6 +212,10 @@ fn warnings(attempts: &[Value], recommendations: usize, errors: u64) -> Vec<Valu
             let (id, word) = (text(attempt, &["attempt_id"]), text(attempt, &["verifier", "recommendation"]));
             warnings.push(format!("A required check of {} failed, although the verifier says {word}.", shown_text(id)));
         }
+    }
+    for attempt in recorded.iter().filter(|attempt| nonblank(attempt.get("note")).is_some()) {
+        let (id, note) = (text(attempt, &["attempt_id"]), text(attempt, &["note"]));
+        warnings.push(format!("{}: {note}.", shown_text(id)));
     }
     warnings.into_iter().map(Value::from).collect()
 }

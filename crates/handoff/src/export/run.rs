@@ -40,6 +40,8 @@ pub struct RunAttempt<'a> {
     pub decision: Option<C1Digest>,
     /// The envelope of the evidence.
     pub evidence: Option<Digest>,
+    /// What a reader must know beside the outcome; the report warns of it.
+    pub note: Option<String>,
     /// How it ended.
     pub outcome: AttemptOutcome<'a>,
 }
@@ -153,6 +155,9 @@ fn attempt_value(attempt: &RunAttempt<'_>, order: usize) -> Value {
     }
     if let Some(evidence) = attempt.evidence {
         members.insert("evidence_envelope".into(), evidence.into());
+    }
+    if let Some(note) = &attempt.note {
+        members.insert("note".into(), note.as_str().into());
     }
     Value::Object(members)
 }

@@ -99,7 +99,7 @@ macro_rules! build_cases {
             }
         )*
 
-        pub(crate) const COVERED: &[BuildRule] = &[$(BuildRule::$rule),*];
+        pub(crate) const COVERED: &[(BuildRule, &str)] = &[$((BuildRule::$rule, stringify!($name))),*];
     };
 }
 

@@ -44,7 +44,7 @@ macro_rules! breaks {
             }
         )*
 
-        pub(crate) const $covered: &[Rule] = &[$($(Rule::$rule,)*)*];
+        pub(crate) const $covered: &[(&[Rule], &str)] = &[$((&[$(Rule::$rule),*], stringify!($name))),*];
     };
 }
 

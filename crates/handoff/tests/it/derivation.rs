@@ -67,7 +67,7 @@ macro_rules! cases {
             }
         )*
 
-        pub(crate) const COVERED: &[DerivationRule] = &[$(DerivationRule::$rule),*];
+        pub(crate) const COVERED: &[(DerivationRule, &str)] = &[$((DerivationRule::$rule, stringify!($name))),*];
     };
 }
 
@@ -280,7 +280,7 @@ macro_rules! constructor_cases {
             }
         )*
 
-        pub(crate) const CONSTRUCTED: &[DerivationRule] = &[$(DerivationRule::$rule),*];
+        pub(crate) const CONSTRUCTED: &[(DerivationRule, &str)] = &[$((DerivationRule::$rule, stringify!($name))),*];
     };
 }
 

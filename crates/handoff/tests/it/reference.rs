@@ -108,7 +108,7 @@ macro_rules! reference_cases {
             }
         )*
 
-        pub(crate) const COVERED: &[ReferenceRule] = &[$(ReferenceRule::$rule),*];
+        pub(crate) const COVERED: &[(ReferenceRule, &str)] = &[$((ReferenceRule::$rule, stringify!($name))),*];
     };
 }
 

@@ -68,7 +68,7 @@ macro_rules! source_cases {
             }
         )*
 
-        pub(crate) const COVERED: &[SourceRule] = &[$(SourceRule::$rule),*];
+        pub(crate) const COVERED: &[(SourceRule, &str)] = &[$((SourceRule::$rule, stringify!($name))),*];
     };
 }
 

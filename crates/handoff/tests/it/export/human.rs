@@ -18,6 +18,7 @@ fn report() -> Json {
         worker_adapter: "shell".into(),
         decision: None,
         evidence: None,
+        note: None,
         outcome: AttemptOutcome::Verified { manifest: &intake.manifest, result: &accept },
     };
     let run = Run {

@@ -31,7 +31,7 @@ fn recommends(intake: &Intake, word: &str) -> Value {
 }
 
 fn attempt<'a>(id: &str, outcome: AttemptOutcome<'a>) -> RunAttempt<'a> {
-    RunAttempt { id: id.into(), worker_adapter: "shell".into(), decision: None, evidence: None, outcome }
+    RunAttempt { id: id.into(), worker_adapter: "shell".into(), decision: None, evidence: None, note: None, outcome }
 }
 
 fn run<'a>(intake: &'a Intake, attempts: Vec<RunAttempt<'a>>) -> Run<'a> {
@@ -186,6 +186,9 @@ fn warnings_say_what_counts_cannot() {
     assert!(none.len() == 3 && none[1].contains("failed before") && none[2].contains("No verifier"), "{none:?}");
     let quiet = warnings(vec![attempt("a", verified(&half))], &intake);
     assert!(quiet.len() == 2 && quiet[1].contains("\"a\" failed"), "{quiet:?}");
+    let noted = RunAttempt { note: Some("it is not alone".into()), ..attempt("a", verified(&accept)) };
+    let noted = warnings(vec![noted], &intake);
+    assert_eq!(noted[1..], ["\"a\": it is not alone."]);
     let rejected = warnings(vec![attempt("a", verified(&reject))], &intake);
     assert_eq!(rejected.len(), 1, "{rejected:?}");
 }
