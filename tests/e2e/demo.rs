@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use quorum_schemas::{Value, parse};
+use quorum_schemas::{SchemaName, Value, parse, validate};
 use quorum_testkit::find_nats_server;
 
 use crate::chaos::examples;
@@ -19,6 +19,7 @@ fn rows(output: &Output) -> Vec<(String, String, String)> {
     let document = parse(output.stdout.trim_ascii_end()).unwrap_or_else(|error| {
         panic!("{error}\n{}", String::from_utf8_lossy(&output.stderr));
     });
+    validate(SchemaName::OutputDemo, &document).unwrap();
     let rows = document.get("stories").and_then(Value::as_array).unwrap();
     let text = |row: &Value, key: &str| row.get(key).and_then(Value::as_str).unwrap().to_owned();
     rows.iter().map(|row| (text(row, "story"), text(row, "found"), text(row, "audit"))).collect()

@@ -12,6 +12,7 @@ mod keyfile;
 mod limits;
 mod narrate;
 mod nats_server;
+mod progress;
 mod ui;
 
 use std::process::ExitCode;

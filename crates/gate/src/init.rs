@@ -40,11 +40,25 @@ pub fn init(root: &Path) -> Result<Vec<String>, GateError> {
             format!("{taken} is there already; remove {FOLDER} or go on with what is in it"),
         ));
     }
-    for (path, (_, text)) in paths.iter().zip(files) {
+    let write = |(path, (_, text)): (&String, (&str, &str))| {
         let full = root.join(path);
         let folder = full.parent().unwrap_or(root);
         fs::create_dir_all(folder).map_err(|source| GateError::Write { path: folder.to_owned(), source })?;
-        write_atomically(&full, text.as_bytes())?;
+        write_atomically(&full, text.as_bytes())
+    };
+    if let Err(error) = paths.iter().zip(files).try_for_each(write) {
+        take_back(root, &paths);
+        return Err(error);
     }
     Ok(paths)
+}
+
+/// Half a start is none. Nothing of this was there before, except perhaps the folder; one that is not empty stays.
+fn take_back(root: &Path, paths: &[String]) {
+    for path in paths {
+        let _ = fs::remove_file(root.join(path));
+    }
+    for folder in ["example/baseline", "example/candidate", "example", ""] {
+        let _ = fs::remove_dir(root.join(FOLDER).join(folder));
+    }
 }

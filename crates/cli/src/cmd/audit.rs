@@ -6,6 +6,7 @@ use quorum_gate::{AuditOutcome, ExitCode, audit};
 use serde_json::json;
 
 use crate::error::CliError;
+use crate::progress::Progress;
 use crate::ui::Ui;
 
 /// Arguments of `quorum audit`.
@@ -19,7 +20,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
-    match audit(&args.directory, args.trust.as_deref())? {
+    let progress = Progress::start("recomputing");
+    let outcome = audit(&args.directory, args.trust.as_deref());
+    drop(progress);
+    match outcome? {
         AuditOutcome::Same(audited) => {
             let signed_by = audited.signed_by.as_deref();
             if ui.json() {

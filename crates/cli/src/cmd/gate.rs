@@ -8,6 +8,7 @@ use super::options::{CandidateOptions, OutputOptions, WorkerOptions, program};
 use super::reports::{self, Reports};
 use crate::error::CliError;
 use crate::interrupt;
+use crate::progress::Progress;
 use crate::ui::Ui;
 
 /// Arguments of `quorum gate`.
@@ -80,7 +81,10 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
         program: program()?,
     };
     let allowed = |file: &Path| outside_candidate(&request.candidate, file);
-    let outcome = reports.or_told(quorum_gate::run(&request).map_err(Into::into), ui, allowed)?;
+    let progress = Progress::start("checking");
+    let ended = quorum_gate::run(&request);
+    drop(progress);
+    let outcome = reports.or_told(ended.map_err(Into::into), ui, allowed)?;
     let places = reports::places(&request.work_unit, &request.candidate);
     show(&outcome, &places, &reports, args.output.out.as_deref(), ui)
 }

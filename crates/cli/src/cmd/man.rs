@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Command;
 use clap_mangen::Man;
-use quorum_gate::{ExitCode, write_atomically};
+use quorum_gate::ExitCode;
 use serde_json::json;
 
 use crate::app;
@@ -27,10 +27,15 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     root.build();
     collect(&root, &mut pages).map_err(wrong)?;
     fs::create_dir_all(&args.directory).map_err(wrong)?;
+    // All pages are written before the first takes its place: a full disk leaves the old ones.
+    let scratch = tempfile::Builder::new().prefix(".quorum-out-").tempdir_in(&args.directory).map_err(wrong)?;
+    for (name, page) in &pages {
+        fs::write(scratch.path().join(name), page).map_err(wrong)?;
+    }
     let mut files = Vec::new();
-    for (name, page) in pages {
-        let file = args.directory.join(name);
-        write_atomically(&file, &page)?;
+    for (name, _) in pages {
+        let file = args.directory.join(&name);
+        fs::rename(scratch.path().join(name), &file).map_err(wrong)?;
         files.push(file.display().to_string());
     }
     if ui.json() {

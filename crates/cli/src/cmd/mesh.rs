@@ -1,5 +1,6 @@
 //! `quorum mesh`: the configuration of a server and the streams on it.
 
+use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -87,16 +88,24 @@ fn config(args: &ConfigArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
         .map(|(role, id)| MeshUser::generate(role, id).map_err(|error| CliError::control(error.code(), error)))
         .collect::<Result<_, _>>()?;
     let wrong = |source| CliError::Write { path: args.out.clone(), source };
-    std::fs::DirBuilder::new().mode(0o700).create(&args.out).map_err(wrong)?;
     let directory = std::path::absolute(&args.out).map_err(wrong)?;
+    // The directory becomes the one that is asked for when all of it is written.
+    let parent = directory.parent().unwrap_or(Path::new("/"));
+    let scratch = tempfile::Builder::new().prefix(".quorum-out-").tempdir_in(parent).map_err(wrong)?;
+    let made = scratch.path().join("mesh");
+    std::fs::DirBuilder::new().mode(0o700).create(&made).map_err(wrong)?;
     let settings = ServerSettings::local(args.port, args.http_port, directory.join("store"));
     let text = server_config(&settings, &users).map_err(|error| CliError::control(error.code(), error))?;
-    keyfile::create(&args.out.join("nats-server.conf"), text.as_bytes())?;
+    keyfile::create(&made.join("nats-server.conf"), text.as_bytes())?;
     for user in &users {
-        let path = args.out.join(format!("{}.toml", user.credentials.user()));
+        let path = made.join(format!("{}.toml", user.credentials.user()));
         user.credentials.save(&path).map_err(broken)?;
     }
-    write_atomically(&args.out.join("README"), README.as_bytes())?;
+    write_atomically(&made.join("README"), README.as_bytes())?;
+    if directory.symlink_metadata().is_ok() {
+        return Err(wrong(io::ErrorKind::AlreadyExists.into()));
+    }
+    std::fs::rename(&made, &directory).map_err(wrong)?;
     let files = users.iter().map(|user| format!("{}.toml", user.credentials.user()));
     report(ui, files.chain(["nats-server.conf".to_owned()]).map(|file| show(&args.out.join(file))).collect())
 }

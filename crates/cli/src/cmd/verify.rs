@@ -8,6 +8,7 @@ use serde_json::json;
 use super::options::{CandidateOptions, program};
 use crate::error::CliError;
 use crate::interrupt;
+use crate::progress::Progress;
 use crate::ui::Ui;
 
 /// Arguments of `quorum verify`.
@@ -58,6 +59,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     interrupt::arm()?;
+    let progress = Progress::start("checking");
     let outcome = verify(&VerifyRequest {
         work_unit: args.work_unit,
         result: args.result,
@@ -71,7 +73,9 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
         isolation: args.isolation,
         out: args.out,
         program: program()?,
-    })?;
+    });
+    drop(progress);
+    let outcome = outcome?;
     if ui.json() {
         let checks: Vec<serde_json::Value> = outcome
             .checks

@@ -158,6 +158,25 @@ const ARGUMENTS: &[Argument] = &[
     argument("trust init out --root-key root.pem --policy {}", "example/policy.toml"),
     argument("trust retire {} --root-key root.pem --role gate --id gate -o out", "trust.json"),
     argument("trust retire trust.json --root-key {} --role gate --id gate -o out", "root.pem"),
+    argument("trust sign {} --trust trust.json --root-key root.pem -o out", "proposal.json"),
+    argument("trust sign proposal.json --trust {} --root-key root.pem -o out", "trust.json"),
+    argument("trust sign proposal.json --trust trust.json --root-key {} -o out", "root.pem"),
+    argument("trust diff {} proposal.json", "trust.json"),
+    argument("trust diff trust.json {}", "proposal.json"),
+    argument("trust verify {}", "trust.json"),
+    argument("trust admit-policy trust.json --root-key root.pem {} -o out", "example/mesh-policy.toml"),
+    argument("policy explain {}", "example/policy.toml"),
+    argument("policy explain local --work-unit {}", "example/work-unit.json"),
+    argument("policy test {}", "mine.cases.toml"),
+    argument("policy test mine.cases.toml --policy {}", "mine.toml"),
+    argument("policy export-tlog {} --trust trust.json", "groups.toml"),
+    argument("policy export-tlog groups.toml --trust {}", "trust.json"),
+    argument("policy import-tlog {} --trust trust.json", "witnesses.policy"),
+    argument("export human-decision --report {} --id a/b --decision reject --rationale n --decider d -o out", "report.json"),
+    argument("export verify --report {} --run run.json", "report.json"),
+    argument("export verify --report report.json --run {}", "run.json"),
+    argument("import evidence-report {} --result bare.json", "report.json"),
+    argument("import evidence-report report.json --result {}", "bare.json"),
     argument("keys show {}", "gate.pem"),
     argument("schema check work-unit-v0.1 {}", "example/work-unit.json"),
     argument("schema check policy-v0.1 {}", "example/policy.toml"),
@@ -186,6 +205,11 @@ fn world() -> World {
     world.copy(&world.path("unsigned/evidence.statement.json"), "statement.json");
     let gate = "gate --work-unit example/work-unit.json --candidate example/good --plan example/plan.toml";
     world.run(&format!("{gate} --out record")).exits(0);
+    world.run("trust admit-policy trust.json --root-key root.pem strict-all --propose proposal.json").exits(0);
+    world.run("policy init two-of-three -o mine.toml").exits(0);
+    world.write("groups.toml", "schema_version = \"0.1\"\nid = \"g\"\n[groups]\nk = 1\nof = [\"acme\"]\n");
+    world.run("policy export-tlog groups.toml --trust trust.json -o witnesses.policy").exits(0);
+    world.run("export run-report record --run run.json -o report.json").exits(0);
     world.write("coordinator.toml", "id = \"c\"\n");
     world.write("verifier.toml", "id = \"v\"\n");
     world
@@ -359,8 +383,13 @@ fn files_for_audit_handoff_and_manifest() {
 }
 
 #[test]
-fn files_for_policies_trust_roots_keys_schemas_and_daemons() {
-    check(&of(&["policy", "trust", "keys", "schema", "digest", "coordinator", "verifier"]));
+fn files_for_trust_roots_keys_schemas_and_daemons() {
+    check(&of(&["trust", "keys", "schema", "digest", "coordinator", "verifier"]));
+}
+
+#[test]
+fn files_for_policies_exports_and_imports() {
+    check(&of(&["policy", "export", "import"]));
 }
 
 #[test]
@@ -368,7 +397,7 @@ fn every_argument_is_tried_and_right_without_badness() {
     let world = world();
     let tried: usize = ["gate", "verify", "decide", "sign", "audit", "handoff", "manifest", "policy", "trust", "keys"]
         .iter()
-        .chain(&["schema", "digest", "coordinator", "verifier"])
+        .chain(&["schema", "digest", "coordinator", "verifier", "export", "import"])
         .map(|name| of(&[name]).len())
         .sum();
     assert_eq!(tried, ARGUMENTS.len());

@@ -154,3 +154,25 @@ fn an_error_is_explained() {
     assert!(said.stderr.contains("did you mean `plan_missing`?"), "{}", said.stderr);
     insta::assert_snapshot!("exit_codes", world.run("exit-codes").exits(0).stdout);
 }
+
+/// Only on a terminal: a log keeps no line of it.
+#[test]
+fn long_work_says_that_it_goes_on() {
+    let world = World::with_example();
+    let plan = String::from_utf8(world.read("example/plan.toml")).unwrap();
+    let (head, _) = plan.split_once("[[check]]\nid = \"independent-acceptance\"").unwrap();
+    let slow = "[[check]]\nid = \"independent-acceptance\"\nkind = \"command\"\nargv = [\"/bin/sleep\", \"2.5\"]\n";
+    world.write("slow.toml", format!("{head}{slow}timeout = \"60s\"\n"));
+    let line = "gate --work-unit example/work-unit.json --candidate example/good --plan slow.toml";
+    let said = world.run(line);
+    assert!(!said.stderr.contains("checking"), "{}", said.stderr);
+    let mut script = Command::new("script");
+    script.args(["-qec", &format!("TERM=xterm '{}' {line}", env!("CARGO_BIN_EXE_quorum")), "/dev/null"]);
+    match script.current_dir(world.path("")).stdin(Stdio::null()).output() {
+        Ok(output) => {
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(text.contains("checking, 1 s") && text.contains("\r\u{1b}[K"), "{text:?}");
+        }
+        Err(error) => assert!(std::env::var_os("CI").is_none(), "`script` makes the terminal: {error}"),
+    }
+}
