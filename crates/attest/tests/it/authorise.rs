@@ -102,3 +102,45 @@ fn refuses_other_roles_ids_dates_and_documents() {
     assert_eq!(end(&incomplete.to_bytes(), 20, &plain, time(1)), "schema_invalid");
     assert_eq!(end(&bad_result.to_bytes(), 20, &plain, time(1)), "schema_invalid");
 }
+
+/// SLSA: a reader accepts only pairs of signer and verifier. So does the signer.
+#[test]
+fn a_verification_summary_names_its_signer_and_follows_its_schema() {
+    let mut draft = draft();
+    for (role, id, seed) in [
+        (Role::Gate, "gate-1", 25),
+        (Role::Gate, "gate-2", 26),
+        (Role::Coordinator, "gate-1", 27),
+        (Role::Verifier, "gate-1", 28),
+    ] {
+        draft.add(entry(role, id, seed)).unwrap();
+    }
+    let trust = load(&draft, &[1]);
+    let summary = |verifier: &str, result: &str| {
+        let digest = Digest::<quorum_schemas::Bytes>::of(b"").hex();
+        let predicate = json!({
+            "verifier": {"id": verifier},
+            "timeVerified": "2026-01-01T00:00:00Z",
+            "resourceUri": "urn:x:y",
+            "policy": {"uri": "urn:x:p", "digest": {"sha256": digest}},
+            "inputAttestations": [{"digest": {"sha256": digest}}],
+            "verificationResult": result,
+            "verifiedLevels": ["SLSA_BUILD_LEVEL_UNEVALUATED"],
+        });
+        Statement { predicate: Value::from_serde(predicate), ..statement(PredicateType::Vsa) }.to_bytes()
+    };
+    let own = "urn:idkmesh-quorum:gate:gate-1";
+    for (name, bytes, seed, should) in [
+        ("the gate", summary(own, "PASSED"), 25, "signed"),
+        ("another gate", summary(own, "PASSED"), 26, "id_mismatch"),
+        ("a coordinator of that name", summary(own, "PASSED"), 27, "id_mismatch"),
+        ("a verifier of that name", summary(own, "PASSED"), 28, "wrong_role"),
+        ("the coordinator's own", summary("urn:idkmesh-quorum:coordinator:gate-1", "PASSED"), 27, "signed"),
+        ("the bare id", summary("gate-1", "PASSED"), 25, "id_mismatch"),
+        ("of nobody", summary("urn:idkmesh-quorum:unsigned", "PASSED"), 25, "id_mismatch"),
+        ("a third result", summary(own, "WARNED"), 25, "schema_invalid"),
+        ("failed with a level", summary(own, "FAILED"), 25, "schema_invalid"),
+    ] {
+        assert_eq!(end(&bytes, seed, &trust, time(1)), should, "{name}");
+    }
+}

@@ -180,7 +180,7 @@ fn envelopes_that_securesystemslib_signed_verify_here() {
     }
 }
 
-/// One changed envelope and who may have signed it.
+/// What is done to an envelope.
 type Change = fn(&mut Json);
 
 #[test]

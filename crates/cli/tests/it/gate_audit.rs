@@ -21,6 +21,10 @@ fn signed() -> World {
 
 /// A record whose decision nobody signed, with the evidence of two verifiers.
 fn unsigned() -> World {
+    unsigned_of("good", 0)
+}
+
+fn unsigned_of(candidate: &str, exit: i32) -> World {
     let mut world = World::with_example();
     world.identity(Role::Verifier, "verifier-a", 2, &[("operator", "acme"), ("host", "one")]);
     world.identity(Role::Verifier, "verifier-b", 3, &[("operator", "globex"), ("host", "two")]);
@@ -28,15 +32,18 @@ fn unsigned() -> World {
     world.admit("any.toml");
     world.trust();
     world
-        .run("manifest --work-unit example/work-unit.json --candidate example/good --worker w -o manifest.json")
+        .run(&format!(
+            "manifest --work-unit example/work-unit.json --candidate example/{candidate} --worker w -o manifest.json"
+        ))
         .exits(0);
-    let common =
-        "--work-unit example/work-unit.json --result manifest.json --candidate example/good --trust trust.json";
+    let common = format!(
+        "--work-unit example/work-unit.json --result manifest.json --candidate example/{candidate} --trust trust.json"
+    );
     world.run(&format!("verify {common} --plan example/plan-b.toml --key verifier-b.pem --out b")).exits(0);
     let gate = format!(
         "gate {common} --plan example/plan.toml --key verifier-a.pem --policy any.toml --evidence b/evidence.dsse.json --out out"
     );
-    world.run(&gate).exits(0);
+    world.run(&gate).exits(exit);
     world
 }
 
@@ -64,10 +71,14 @@ fn a_record_holds_exactly_the_files_of_the_design() {
             "policy.toml",
             "result-manifest.json",
             "trust.json",
+            "vsa.dsse.json",
             "work-unit.json"
         ]
     );
-    assert!(unsigned().files("out").contains(&"decision.json".to_owned()));
+    let unsigned = unsigned().files("out");
+    for name in ["decision.json", "vsa.json"] {
+        assert!(unsigned.contains(&name.to_owned()), "{name} in {unsigned:?}");
+    }
 }
 
 /// Every byte of small files; of larger ones enough that no window of 31 bytes is left out. One bit or all of them.
@@ -172,14 +183,8 @@ fn another_trust_root_than_the_readers_differs() {
 /// Somebody who holds the directory may also rewrite the digests of an unsigned decision: recomputing tells.
 #[test]
 fn a_forged_recommendation_is_recomputed() {
-    let world = World::with_example();
-    world.run(&GATE.replace("example/good", "example/wrong")).exits(1);
-    let mut files = record(&world);
-    let signed = files.remove("decision.dsse.json").unwrap();
-    let envelope = quorum_attest::Envelope::parse(&signed).unwrap();
-    let statement = quorum_attest::Statement::parse(envelope.payload()).unwrap();
-    let honest = quorum_schemas::c1(&statement.predicate);
-    files.insert("decision.json".into(), honest.clone());
+    let mut files = record(&unsigned_of("wrong", 1));
+    let honest = files["decision.json"].clone();
     assert!(matches!(audit_files(&files).unwrap(), AuditOutcome::Same(_)));
     let forged = String::from_utf8(honest).unwrap().replace("reject_candidate", "accept_candidate");
     files.insert("decision.json".into(), forged.into_bytes());
