@@ -51,6 +51,12 @@ code_words! {
         NothingToSubmit = "nothing_to_submit", "Give --work-unit, or --result with --candidate.", exit 2;
         /// The path of this program cannot be found, and it runs the checks.
         OwnProgramUnknown = "own_program_unknown", "Start quorum by a path that exists; mount /proc.", exit 5;
+        /// A policy or its cases are there, and neither is overwritten.
+        PolicyExists = "policy_exists", "Name a new file.", exit 2;
+        /// A file with cases does not say which policy they are of.
+        PolicyNotNamed = "policy_not_named", "Give --policy, or `policy = ...` in the file.", exit 2;
+        /// A record that does not hold is not explained.
+        RecordDiffers = "record_differs", "`quorum audit` says the difference.", exit 2;
         /// The trust root does not list this policy.
         PolicyNotAdmitted = "policy_not_admitted", "`quorum trust show` lists the policies.", exit 2;
         /// A process of the demo still runs after its end.

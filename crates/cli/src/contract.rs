@@ -288,7 +288,41 @@ pub(crate) const CONTRACTS: &[Contract] = &[
         path: "policy check",
         exits: CHECKED,
         json: &["output-policy-check-v0.1"],
-        examples: &["quorum policy check policy.toml"],
+        examples: &["quorum policy check policy.toml", "quorum policy check two-of-three --trust trust.json --strict"],
+    },
+    Contract {
+        path: "policy explain",
+        exits: PRINTED,
+        json: &["policy-explain-v0.1"],
+        examples: &[
+            "quorum policy explain two-of-three --work-unit work-unit.json",
+            "quorum policy explain --record record",
+            "quorum policy explain --case policy.cases.toml --name 'two voices are enough'",
+        ],
+    },
+    Contract {
+        path: "policy test",
+        exits: &[(Accept, "every case is as expected"), (Reject, "one is not"), BAD_USAGE, BROKEN],
+        json: &["output-policy-test-v0.1"],
+        examples: &["quorum policy test policy.cases.toml", "quorum policy test policy.cases.toml --policy two-of-three"],
+    },
+    Contract {
+        path: "policy init",
+        exits: DONE,
+        json: &["output-files-v0.1"],
+        examples: &["quorum policy init two-of-three -o policy.toml"],
+    },
+    Contract {
+        path: "policy import-tlog",
+        exits: DONE,
+        json: &["output-text-v0.1", "output-written-v0.1"],
+        examples: &["quorum policy import-tlog witnesses.policy --trust trust.json --leave-out logs,urls -o policy.toml"],
+    },
+    Contract {
+        path: "policy export-tlog",
+        exits: DONE,
+        json: &["output-text-v0.1", "output-written-v0.1"],
+        examples: &["quorum policy export-tlog policy.toml --trust trust.json --leave-out rest -o witnesses.policy"],
     },
     Contract {
         path: "mesh config",

@@ -1,5 +1,6 @@
 //! Recomputing a recorded decision from its files alone, and saying the first difference.
 
+mod explain;
 mod folder;
 mod handoff;
 mod summary;
@@ -16,6 +17,8 @@ use crate::decision::{Files, recompute};
 use crate::documents::{Documents, admit};
 use crate::evidence::EvidenceSet;
 use crate::{GateCode, GateError, limits, record};
+
+pub use explain::explain_record;
 
 /// What an audit found.
 #[derive(Debug, Clone, PartialEq, Eq)]

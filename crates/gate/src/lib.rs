@@ -28,7 +28,7 @@ mod steps;
 mod trust_file;
 mod verify;
 
-pub use audit::{AuditOutcome, Audited, Difference, audit, audit_files};
+pub use audit::{AuditOutcome, Audited, Difference, audit, audit_files, explain_record};
 pub use candidate::{CandidateSource, GitSource};
 pub use codes::{GateCode, errors};
 pub use error::GateError;

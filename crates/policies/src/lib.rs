@@ -4,6 +4,7 @@
 //! function of them. The daemon, the gate and the auditor call this one function.
 
 mod admit;
+mod advice;
 mod axes;
 mod cases;
 mod catalogue;
@@ -31,6 +32,7 @@ mod why;
 
 #[doc(hidden)]
 pub use admit::Memo;
+pub use advice::{Warning, WarningCode, advise};
 pub use axes::{Axis, Channel, Isolation};
 pub use cases::{CaseFile, CaseFormat, CaseReport, Mismatch};
 pub use conjunction::{Asked, Demand, Source};

@@ -121,6 +121,8 @@ schema_names! {
     OutputText => "output-text-v0.1";
     /// What policy check `--json` writes.
     OutputPolicyCheck => "output-policy-check-v0.1";
+    /// What `policy test --json` writes.
+    OutputPolicyTest => "output-policy-test-v0.1";
     /// What mesh config and mesh apply `--json` write.
     OutputMade => "output-made-v0.1";
     /// What schema show `--json` writes.

@@ -1,10 +1,15 @@
 //! `quorum policy`.
 
+mod check;
+mod explain;
+mod init;
+mod test;
+mod tlog;
+
 use std::path::{Path, PathBuf};
 
 use quorum_gate::ExitCode;
 use quorum_policies::Policy;
-use quorum_schemas::one_line;
 use serde_json::json;
 
 use crate::error::CliError;
@@ -27,11 +32,18 @@ enum Command {
         /// The policy's name.
         name: String,
     },
-    /// Check a policy file: exit 0 if it can be used, 1 if it cannot.
-    Check {
-        /// The policy.
-        file: PathBuf,
-    },
+    /// Check a policy: exit 0 if it can be used, 1 if it cannot; say what it may get wrong.
+    Check(check::Args),
+    /// Print the effective rule, and for a case the proof tree of its decision.
+    Explain(explain::Args),
+    /// Run a table of cases: exit 0 if all are as expected, 1 otherwise.
+    Test(test::Args),
+    /// Write a policy with every key explained, and cases to try it with.
+    Init(init::Args),
+    /// Read the groups of a C2SP tlog-policy into a policy.
+    ImportTlog(tlog::ImportArgs),
+    /// Write the groups of a policy as a C2SP tlog-policy.
+    ExportTlog(tlog::ExportArgs),
 }
 
 pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
@@ -46,7 +58,12 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
             }
             Ok(ExitCode::Accept)
         }
-        Command::Check { file } => check(&file, ui),
+        Command::Check(args) => check::run(&args, ui),
+        Command::Explain(args) => explain::run(&args, ui),
+        Command::Test(args) => test::run(&args, ui),
+        Command::Init(args) => init::run(&args, ui),
+        Command::ImportTlog(args) => tlog::import(&args, ui),
+        Command::ExportTlog(args) => tlog::export(&args, ui),
     }
 }
 
@@ -62,25 +79,21 @@ fn list(ui: &mut Ui) -> Result<ExitCode, CliError> {
     Ok(ExitCode::Accept)
 }
 
-fn check(file: &Path, ui: &mut Ui) -> Result<ExitCode, CliError> {
-    let bytes = input::document(file)?;
-    let result = Policy::parse(&bytes);
-    if ui.json() {
-        let value = match &result {
-            Ok(policy) => json!({"valid": true, "id": policy.id, "digest": policy.digest().to_string()}),
-            Err(error) => json!({"valid": false, "code": error.code(), "message": error.to_string()}),
-        };
-        ui.document(&value.into())?;
-        return Ok(if result.is_ok() { ExitCode::Accept } else { ExitCode::Reject });
+/// The bytes of a policy: a shipped name, or a file. A name wins: `./local` is a file called `local`. `beside` is where
+/// a relative path begins.
+fn bytes_of(named: &str, beside: &Path) -> Result<Vec<u8>, CliError> {
+    if let Some(text) = Policy::shipped(named) {
+        return Ok(text.as_bytes().to_vec());
     }
-    match result {
-        Ok(policy) => {
-            ui.line(format!("{}: policy `{}`, {}", file.display(), policy.id, policy.digest()))?;
-            Ok(ExitCode::Accept)
-        }
-        Err(error) => {
-            ui.line(one_line(&format!("{}: {error}", file.display())))?;
-            Ok(ExitCode::Reject)
-        }
+    let path: PathBuf = if named == "-" { named.into() } else { beside.join(named) };
+    // A bare word that names no file was meant as a shipped policy.
+    if !named.contains(['/', '.']) && named != "-" && path.symlink_metadata().is_err() {
+        Policy::shipped_text(named).map_err(|error| CliError::control(error.code(), error))?;
     }
+    input::document(&path)
+}
+
+fn policy_of(named: &str, beside: &Path) -> Result<Policy, CliError> {
+    let bytes = bytes_of(named, beside)?;
+    Policy::parse(&bytes).map_err(|error| CliError::control(error.code(), format!("{named}: {error}")))
 }
