@@ -32,8 +32,9 @@ pub enum CandidateSource {
 pub struct GitSource {
     /// The repository.
     pub repository: PathBuf,
-    /// The branch that the candidate is for.
-    pub base: String,
+    /// The branch that the candidate is for; only a manifest can do without, where the work unit names the revision that
+    /// the work starts from.
+    pub base: Option<String>,
     /// The full id of the candidate's commit.
     pub head: String,
     /// Where control files inside the repository are read; the tip of `base` if absent.
@@ -55,6 +56,10 @@ pub(crate) struct Candidate {
     pub(crate) head: Option<String>,
     /// The commit object of a pull request's head, without its header.
     pub(crate) head_commit: Option<Vec<u8>>,
+    /// Where the candidate has submodules, if it is a commit.
+    pub(crate) submodules: Vec<String>,
+    /// Where the baseline has submodules, if it is a commit.
+    pub(crate) baseline_submodules: Vec<String>,
     pull_request: Option<(String, u64)>,
     /// The single file, where the candidate was named as one.
     single: Option<PathBuf>,
@@ -139,6 +144,8 @@ fn from_path(path: &Path, baseline: Option<&Path>) -> Result<(Candidate, Control
         source_revision: None,
         head: None,
         head_commit: None,
+        submodules: Vec::new(),
+        baseline_submodules: Vec::new(),
         pull_request: None,
         single,
         _scratch: scratch,
@@ -171,7 +178,10 @@ fn from_git(source: &GitSource) -> Result<(Candidate, ControlFiles), GateError> 
     let head: git::ObjectId = source.head.parse()?;
     let repository = Repository::open(&source.repository)?;
     let head = repository.commit("--head", head.as_str())?;
-    let base = repository.commit("--base", &source.base)?;
+    let base = source.base.as_deref().ok_or_else(|| {
+        GateError::control(GateCode::BaseMissing, "--git without --base: nothing says what the candidate started from")
+    })?;
+    let base = repository.commit("--base", base)?;
     let control = match &source.control_ref {
         Some(reference) => repository.commit("--control-ref", reference)?,
         None => base.clone(),
@@ -182,17 +192,21 @@ fn from_git(source: &GitSource) -> Result<(Candidate, ControlFiles), GateError> 
     let mut place = |name: &str, commit: &git::ObjectId| {
         let path = scratch.path().join(name);
         fs::create_dir(&path).map_err(|source| GateError::Write { path: path.clone(), source })?;
-        git::materialise(&mut objects, commit, &path)?;
-        Ok::<_, GateError>(path)
+        let submodules = git::materialise(&mut objects, commit, &path)?;
+        // A name that is not UTF-8 is refused when the checks list the tree.
+        let submodules = submodules.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        Ok::<_, GateError>((path, submodules))
     };
-    let root = place("candidate", &head)?;
-    let baseline = place("baseline", &merge_base)?;
+    let (root, submodules) = place("candidate", &head)?;
+    let (baseline, baseline_submodules) = place("baseline", &merge_base)?;
     let candidate = Candidate {
         root,
         baseline: Some(baseline),
         source_revision: Some(merge_base.to_string()),
         head_commit: Some(objects.read(&head, git::Kind::Commit, limits::TREE_OBJECT)?),
         head: Some(head.to_string()),
+        submodules,
+        baseline_submodules,
         pull_request,
         single: None,
         _scratch: Some(scratch),
@@ -209,6 +223,7 @@ fn pull_request(text: &str) -> Result<(String, u64), GateError> {
         let number: u64 = number.parse().ok().filter(|number| *number > 0)?;
         (named(owner) && named(name)).then(|| (repository.to_owned(), number))
     });
-    parsed
-        .ok_or_else(|| GateError::control(GateCode::PullRequestMalformed, format!("--pr `{text}` is not OWNER/REPO#NUMBER")))
+    parsed.ok_or_else(|| {
+        GateError::control(GateCode::PullRequestMalformed, format!("--pr `{text}` is not OWNER/REPO#NUMBER"))
+    })
 }

@@ -37,6 +37,14 @@ impl Plan {
         Ok(Self { file, folder, _scratch: scratch })
     }
 
+    /// The plan as this verifier runs it: an imported one names nobody of ours.
+    pub(crate) fn run_by(self, verifier: Option<&str>) -> Self {
+        match verifier {
+            Some(id) => Self { file: self.file.run_by(id), ..self },
+            None => self,
+        }
+    }
+
     /// A process that holds a key runs no command that could reach it.
     ///
     /// # Errors
@@ -71,6 +79,7 @@ fn starts_programs(file: &PlanFile) -> bool {
     let checks = match file {
         PlanFile::Template(template) => template.checks(),
         PlanFile::Bound(plan) => plan.checks(),
+        PlanFile::Imported { .. } => return false,
     };
     checks.iter().any(|check| matches!(check.spec(), CheckSpec::Command(_) | CheckSpec::Engine(_)))
 }
@@ -103,7 +112,8 @@ pub(crate) fn run(plan: &Plan, setting: &Setting<'_>) -> Result<Checked, GateErr
     let bound = plan
         .file
         .for_handoff(&intake.handoff, &intake.work_unit, ADAPTER_VERSION)
-        .map_err(|error| verifier_error("--plan", &error))?;
+        .map_err(|error| verifier_error("--plan", &error))?
+        .observing(&intake.manifest);
     let needs_baseline = |spec: &CheckSpec| matches!(spec, CheckSpec::Scope { allowed_files: None });
     if setting.candidate.baseline.is_none() && bound.checks().iter().any(|check| needs_baseline(check.spec())) {
         return Err(GateError::control(
@@ -125,6 +135,8 @@ pub(crate) fn run(plan: &Plan, setting: &Setting<'_>) -> Result<Checked, GateErr
         hidden: setting.hidden.clone(),
         exe: setting.program.to_owned(),
         head_commit: setting.candidate.head_commit.clone(),
+        candidate_submodules: setting.candidate.submodules.clone(),
+        baseline_submodules: setting.candidate.baseline_submodules.clone(),
     };
     let started_at = clock::now()?;
     let report = run_in_child(setting.program, &request, patience(&request.plan))

@@ -13,6 +13,8 @@ code_words! {
         BaselineInCandidate = "baseline_in_candidate", "Give a baseline that the candidate cannot change.", exit 2;
         /// The plan compares with a baseline, and none was given.
         BaselineMissing = "baseline_missing", "Give --baseline, or `allowed_files` in the plan.", exit 2;
+        /// A commit is judged, and nothing says what it started from.
+        BaseMissing = "base_missing", "Give --base, the branch that the commit is for.", exit 2;
         /// The baseline is not a directory.
         BaselineNotADirectory = "baseline_not_a_directory", "Give the directory that the work started from.", exit 2;
         /// There is no candidate at the place named.
@@ -88,6 +90,10 @@ code_words! {
         NoScratchSpace = "no_scratch_space", "Make room, or set TMPDIR.", exit 5;
         /// The directory holds no decision.
         NotARecord = "not_a_record", "Name a directory that `gate`, `decide` or `show` wrote with --out.", exit 2;
+        /// The records were decided by several policies, and a run report names one.
+        ExportOfSeveralPolicies = "export_of_several_policies", "Export the records of each policy apart.", exit 2;
+        /// No directory holds a decision, so no policy is known that a run report could name.
+        ExportWithoutDecision = "export_without_decision", "Name at least one record with a decision.", exit 2;
         /// The output directory is there and not empty.
         OutNotEmpty = "out_not_empty", "Name a new directory.", exit 2;
         /// A pin is not FILE=sha256:HEX.
@@ -111,6 +117,8 @@ code_words! {
             "Use a listed policy, or have this one added with `quorum trust admit-policy`.", exit 2;
         /// The pull request is not OWNER/REPO#NUMBER.
         PullRequestMalformed = "pull_request_malformed", "Write it as OWNER/REPO#NUMBER.", exit 2;
+        /// A record is not what an audit would confirm, so nothing is reported of it.
+        RecordDiffers = "record_differs", "Run `quorum audit` on it; name an untouched record.", exit 2;
         /// The directory holds more than a record can hold.
         RecordTooLarge = "record_too_large", "Name the directory of one record.", exit 2;
         /// The documents were refused and no reason was given: a defect of this program.

@@ -1,12 +1,15 @@
 //! The manifest that we build for a worker that has none.
 
 use quorum_attest::{PAYLOAD_TYPE, PredicateType, SigningKey, Statement, sign};
-use quorum_handoff::{C6Manifest, Manifest, WorkUnit, Worker, build_c6_manifest, intake_values};
+use quorum_handoff::{
+    C6Manifest, DerivationRule, HandoffError, Intake, Manifest, WorkUnit, WorkUnitSourceBinding, Worker,
+    build_c6_manifest_bound, intake_values,
+};
 use quorum_schemas::{Digest, Timestamp, Value, c1};
 
 use crate::candidate::Candidate;
 use crate::documents::{refused, subject};
-use crate::{CandidateSource, GateError, clock, control, keys, limits};
+use crate::{CandidateSource, GateError, GitSource, clock, control, keys, limits};
 
 /// The source revision of a candidate that no version control speaks for, where the work unit names none.
 const UNVERSIONED: &str = "unversioned";
@@ -31,7 +34,7 @@ impl Default for WorkerClaim {
 /// The unsigned C6 manifest of a candidate.
 ///
 /// # Errors
-/// `candidate_unusable`, `manifest_argument_invalid`, `schema_invalid`.
+/// `candidate_unusable`, `idk_r*` and `manifest_argument_invalid` for the options, `idk_b*` as [`source_binding`].
 pub(crate) fn build(
     work_unit: &WorkUnit,
     candidate: &Candidate,
@@ -39,11 +42,11 @@ pub(crate) fn build(
     now: Timestamp,
 ) -> Result<Manifest, GateError> {
     let reference = candidate.reference()?;
-    let source_revision = work_unit
-        .source_revision()
-        .map(str::to_owned)
-        .or_else(|| candidate.source_revision.clone())
-        .unwrap_or_else(|| UNVERSIONED.to_owned());
+    let binding = source_binding(work_unit, candidate)?;
+    let source_revision = match &binding {
+        Some(binding) => binding.source_revision().to_owned(),
+        None => work_unit.source_revision().unwrap_or(UNVERSIONED).to_owned(),
+    };
     // The same candidate of the same worker has the same id, another one another.
     let name = Digest::c1(&Value::Array(vec![
         work_unit.digest().into(),
@@ -68,11 +71,46 @@ pub(crate) fn build(
         finished_at: now,
         tool_versions: Default::default(),
     };
-    build_c6_manifest(&input).map_err(|error| match refused(&[error]) {
-        // Nobody handed this document in: what is wrong with it came from the options.
+    build_c6_manifest_bound(&input, binding.as_ref()).map_err(ours)
+}
+
+/// Nobody handed in what is refused here: what is wrong with it came from the options.
+fn ours(error: HandoffError) -> GateError {
+    match refused(&[error]) {
         GateError::WorkerDocument { code, message } => GateError::Control { code, message },
         other => other,
-    })
+    }
+}
+
+/// The work unit, bound to the commit that git says the work started from; `None` where git says nothing.
+///
+/// # Errors
+/// Exit 2 with `idk_b05` to `idk_b07`: the work unit declares a revision, and it is another one or none of git's; with
+/// `idk_h14` where it is the right one in upper case.
+fn source_binding(work_unit: &WorkUnit, candidate: &Candidate) -> Result<Option<WorkUnitSourceBinding>, GateError> {
+    let Some(merge_base) = &candidate.source_revision else { return Ok(None) };
+    let binding = WorkUnitSourceBinding::bind(work_unit.value(), merge_base).map_err(ours)?;
+    match work_unit.source_revision() {
+        // Bound all the same, but the derivation compares texts: told here, where it is no worker's fault.
+        Some(declared) if declared != binding.source_revision() => Err(GateError::control(
+            DerivationRule::H14.as_str(),
+            format!(
+                "work unit /provenance/source_revision: `{declared}` is not lower-case; a manifest carries `{merge_base}`"
+            ),
+        )),
+        _ => Ok(Some(binding)),
+    }
+}
+
+/// Where git knows what the work started from, a manifest that was handed in must say the same.
+///
+/// # Errors
+/// As [`source_binding`]; exit 6 with `idk_b12` for a manifest of other work, `idk_b04` for one that names no commit.
+pub(crate) fn started_from(intake: &Intake, candidate: &Candidate) -> Result<(), GateError> {
+    let Some(binding) = source_binding(&intake.work_unit, candidate)? else { return Ok(()) };
+    binding
+        .validate(intake.work_unit.value(), Some(intake.manifest.source_revision()))
+        .map_err(|error| refused(&[error]))
 }
 
 /// Arguments of [`make_manifest`].
@@ -94,9 +132,14 @@ pub struct ManifestRequest {
 /// As the gate's for its inputs.
 pub fn make_manifest(request: &ManifestRequest) -> Result<Vec<u8>, GateError> {
     let now = clock::now()?;
-    let (candidate, _) = Candidate::open(&request.candidate)?;
     let bytes = control::read_disk(&request.work_unit, limits::CONTROL_FILE)?;
     let work_unit = crate::documents::work_unit(&bytes, None, now)?;
+    let mut source = request.candidate.clone();
+    if let CandidateSource::Git(GitSource { base: base @ None, .. }) = &mut source {
+        // The merge base with it is then this revision itself, or the head does not descend from it (idk_b07).
+        *base = work_unit.source_revision().map(str::to_owned);
+    }
+    let (candidate, _) = Candidate::open(&source)?;
     let manifest = build(&work_unit, &candidate, &request.worker, now)?;
     let Some(path) = &request.key else { return Ok(c1(manifest.value())) };
     let key = keys::unlisted_key("--key", path)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use quorum_schemas::Sha256;
 use sha1_checked::{Digest as _, Sha1};
 
-use crate::tree::{self, Mode};
+use crate::tree::{self, Entry, Mode};
 use crate::{VerifierError, limits};
 
 /// The hash of a repository.
@@ -51,14 +51,15 @@ impl Algorithm {
         }
     }
 
-    /// The id of the tree object that this directory would be.
-    pub(crate) fn tree(self, root: &Path) -> Result<String, VerifierError> {
+    /// The id of the tree object that this directory, listed as `entries`, would be.
+    pub(crate) fn tree(self, root: &Path, entries: &[Entry]) -> Result<String, VerifierError> {
         let mut folder = Folder::default();
         let mut left = limits::TREE_BYTES;
-        for (path, mode) in tree::walk(root)? {
-            let bytes = tree::read_entry(root, &path, mode, left)?;
+        for Entry { path, mode, .. } in entries {
+            let bytes = tree::read_entry(root, path, *mode, left)?;
             left -= bytes.len() as u64;
-            folder.insert(&path, mode, self.raw("blob", &bytes));
+            let id = if *mode == Mode::Submodule { commit_of(path, &bytes)? } else { self.raw("blob", &bytes) };
+            folder.insert(path, *mode, id);
         }
         Ok(self.object("tree", &folder.body(self)))
     }
@@ -69,6 +70,15 @@ pub(crate) fn tree_of_commit(commit: &[u8]) -> Result<String, VerifierError> {
     let line = commit.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let id = std::str::from_utf8(line).ok().and_then(|line| line.strip_prefix("tree "));
     id.map(str::to_owned).ok_or_else(|| VerifierError::CandidateUnusable("the head is not a commit object".into()))
+}
+
+/// The raw id that the file in a submodule's place names.
+fn commit_of(path: &str, bytes: &[u8]) -> Result<Vec<u8>, VerifierError> {
+    let text = std::str::from_utf8(bytes).unwrap_or_default();
+    let id =
+        text.strip_prefix("Subproject commit ").and_then(|rest| rest.strip_suffix('\n')).and_then(crate::text::unhex);
+    id.filter(|id| tree::submodule_text(&crate::text::hex(id)) == text)
+        .ok_or_else(|| VerifierError::CandidateUnusable(format!("the submodule `{path}` names no commit")))
 }
 
 #[derive(Default)]
@@ -137,8 +147,18 @@ mod tests {
         fs::set_permissions(root.path().join("z"), executable).unwrap();
         git(&["init", "-q"]);
         git(&["add", "-A"]);
+        let commit = "1234567890123456789012345678901234567890";
+        git(&["update-index", "--add", "--cacheinfo", &format!("160000,{commit},sub")]);
+        fs::write(root.path().join("sub"), tree::submodule_text(commit)).unwrap();
         let expected = git(&["write-tree"]);
         fs::remove_dir_all(root.path().join(".git")).unwrap();
-        assert_eq!(Algorithm::Sha1.tree(root.path()).unwrap(), expected);
+        let mut entries = tree::list(root.path()).unwrap();
+        tree::mark_submodules(&mut entries, &["sub".to_owned()]);
+        assert_eq!(Algorithm::Sha1.tree(root.path(), &entries).unwrap(), expected);
+        // The same text in a file is another tree.
+        let plain = tree::list(root.path()).unwrap();
+        assert_ne!(Algorithm::Sha1.tree(root.path(), &plain).unwrap(), expected);
+        fs::write(root.path().join("sub"), "Subproject commit main\n").unwrap();
+        assert_eq!(Algorithm::Sha1.tree(root.path(), &entries).unwrap_err().code(), "candidate_unusable");
     }
 }

@@ -99,8 +99,7 @@ impl CheckRequest {
                 Some(import) => BoundPlan::reread_imported(need("plan")?.clone(), import)?,
             },
             handoff: Handoff::reread(need("handoff")?).map_err(|error| garbage("handoff", error.to_string()))?,
-            binding: ManifestBinding::parse(need("binding")?)
-                .map_err(|error| garbage("binding", error.to_string()))?,
+            binding: ManifestBinding::parse(need("binding")?).map_err(|error| garbage("binding", error.to_string()))?,
             work_unit: WorkUnit::reread(need("work_unit")?.clone())
                 .map_err(|error| garbage("work_unit", error.to_string()))?,
             candidate_root: path("candidate_root", need("candidate_root")?)?,

@@ -22,16 +22,20 @@ pub enum Mode {
     Executable,
     /// A symlink; its bytes are its target.
     Symlink,
+    /// A commit of another repository. On disk it is a file that names the commit; only the request says that it is not
+    /// a file of that text ([`mark_submodules`]).
+    Submodule,
 }
 
 impl Mode {
-    /// Git's notation: `100644`, `100755`, `120000`.
+    /// Git's notation: `100644`, `100755`, `120000`, `160000`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::File => "100644",
             Self::Executable => "100755",
             Self::Symlink => "120000",
+            Self::Submodule => "160000",
         }
     }
 }
@@ -82,6 +86,20 @@ pub fn list(root: &Path) -> Result<Vec<Entry>, VerifierError> {
         entries.push(Entry { sha256: Digest::of(&bytes), bytes: bytes.len() as u64, path, mode });
     }
     Ok(entries)
+}
+
+/// What stands on disk in the place of a submodule at `commit`.
+#[must_use]
+pub fn submodule_text(commit: &str) -> String {
+    format!("Subproject commit {commit}\n")
+}
+
+/// Gives the entries at `paths`, which [`list`] took for files, their mode: a submodule that became a file of the same
+/// text was written all the same.
+pub(crate) fn mark_submodules(entries: &mut [Entry], paths: &[String]) {
+    for entry in entries.iter_mut().filter(|entry| paths.contains(&entry.path)) {
+        entry.mode = Mode::Submodule;
+    }
 }
 
 /// Paths and modes below `root`, sorted by the bytes of the path.

@@ -6,14 +6,19 @@ use std::process::Command;
 use crate::world::World;
 
 /// A world with a repository `repo` on branch `main` that has `.quorum` with the shipped example.
-struct Repository(World);
+pub(crate) struct Repository(pub(crate) World);
 
 impl Repository {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
+        Self::of_format("sha1")
+    }
+
+    /// The same with another hash of its objects.
+    pub(crate) fn of_format(format: &str) -> Self {
         let world = World::with_example();
         let repository = Self(world);
         std::fs::create_dir(repository.0.path("repo")).unwrap();
-        repository.git("init -q -b main");
+        repository.git(&format!("init -q -b main --object-format={format}"));
         for name in ["work-unit.json", "plan.toml", "policy.toml"] {
             let bytes = repository.0.read(&format!("example/{name}"));
             repository.0.write(&format!("repo/.quorum/{name}"), bytes);
@@ -26,7 +31,7 @@ impl Repository {
         repository
     }
 
-    fn git(&self, line: &str) -> String {
+    pub(crate) fn git(&self, line: &str) -> String {
         let output = Command::new("git")
             .args(["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"])
             .args(line.split(' '))
@@ -39,21 +44,31 @@ impl Repository {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    fn commit(&self, message: &str) -> String {
+    pub(crate) fn commit(&self, message: &str) -> String {
         self.git("add -A");
         self.git(&format!("commit -q -m {message}"));
         self.git("rev-parse HEAD")
     }
 
     /// A branch from main with an answer.
-    fn candidate(&self, answer: u32) -> String {
+    pub(crate) fn candidate(&self, answer: u32) -> String {
         self.git(&format!("checkout -q -b pr-{answer}"));
         let text = format!("{{\"schema_version\": \"0.1\", \"answer\": {answer}, \"status\": \"ready\"}}\n");
         self.0.write("repo/answer.json", text);
         self.commit("answer")
     }
 
-    fn gate(&self, head: &str) -> String {
+    /// The same, staging the answer alone: what is in the index and not on disk stays.
+    pub(crate) fn candidate_committing(&self, answer: u32) -> String {
+        self.git(&format!("checkout -q -b pr-{answer}"));
+        let text = format!("{{\"schema_version\": \"0.1\", \"answer\": {answer}, \"status\": \"ready\"}}\n");
+        self.0.write("repo/answer.json", text);
+        self.git("add answer.json");
+        self.git("commit -q -m answer");
+        self.git("rev-parse HEAD")
+    }
+
+    pub(crate) fn gate(&self, head: &str) -> String {
         format!(
             "gate --git repo --base main --head {head} --work-unit repo/.quorum/work-unit.json \
              --plan repo/.quorum/plan.toml --policy repo/.quorum/policy.toml"

@@ -8,6 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
+use quorum_verifier::tree::submodule_text;
+
 use super::objects::{Kind, ObjectId, Objects, tree_of};
 use crate::{GateCode, GateError, limits};
 
@@ -30,18 +32,22 @@ enum Mode {
 /// Writes the tree of `commit` below `target`, which must be an empty directory.
 ///
 /// Links are written as links, after every file, and never followed; a submodule is a file that names its commit, so
-/// that a changed submodule is a changed file.
+/// that a changed submodule is a changed file. The answer is the paths of the submodules, sorted: the one thing that the
+/// directory cannot say of itself.
 ///
 /// # Errors
 /// `git_*` for objects that are not what they should be, `cannot_write`.
-pub(crate) fn materialise(objects: &mut Objects, commit: &ObjectId, target: &Path) -> Result<(), GateError> {
+pub(crate) fn materialise(objects: &mut Objects, commit: &ObjectId, target: &Path) -> Result<Vec<PathBuf>, GateError> {
     let root = tree_of(objects, commit)?;
-    let mut writer = Writer { objects, files: 0, bytes: 0, links: Vec::new() };
+    let mut writer = Writer { objects, files: 0, bytes: 0, links: Vec::new(), submodules: Vec::new() };
     writer.directory(&root, target, 0)?;
     for (path, destination) in std::mem::take(&mut writer.links) {
         symlink(OsStr::from_bytes(&destination), &path).map_err(|source| GateError::Write { path, source })?;
     }
-    Ok(())
+    let below = |path: PathBuf| path.strip_prefix(target).map(Path::to_owned).unwrap_or(path);
+    let mut submodules: Vec<PathBuf> = writer.submodules.into_iter().map(below).collect();
+    submodules.sort();
+    Ok(submodules)
 }
 
 /// The content of the regular file at `path` (with `/` between the names) in the tree of `commit`.
@@ -50,7 +56,10 @@ pub(crate) fn materialise(objects: &mut Objects, commit: &ObjectId, target: &Pat
 /// `control_file_not_in_ref` when there is none, or a link or a directory in its place.
 pub(crate) fn file_at(objects: &mut Objects, commit: &ObjectId, path: &Path, limit: u64) -> Result<Vec<u8>, GateError> {
     let absent = |what: &str| {
-        GateError::control(GateCode::ControlFileNotInRef, format!("{} in the control ref {commit}: {what}", path.display()))
+        GateError::control(
+            GateCode::ControlFileNotInRef,
+            format!("{} in the control ref {commit}: {what}", path.display()),
+        )
     };
     let mut tree = tree_of(objects, commit)?;
     let mut names = path.iter().peekable();
@@ -73,6 +82,7 @@ struct Writer<'a> {
     files: usize,
     bytes: u64,
     links: Vec<(PathBuf, Vec<u8>)>,
+    submodules: Vec<PathBuf>,
 }
 
 impl Writer<'_> {
@@ -107,8 +117,9 @@ impl Writer<'_> {
                 self.links.push((path, target));
             }
             Mode::Submodule => {
-                let text = format!("Subproject commit {}\n", entry.id);
-                fs::write(&path, text).map_err(|source| GateError::Write { path, source })?;
+                let text = submodule_text(entry.id.as_str());
+                fs::write(&path, text).map_err(|source| GateError::Write { path: path.clone(), source })?;
+                self.submodules.push(path);
             }
             mode => {
                 let bits = if mode == Mode::Executable { 0o755 } else { 0o644 };

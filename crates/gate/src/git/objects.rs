@@ -125,8 +125,9 @@ impl Objects {
                 return Err(stopped(io::ErrorKind::UnexpectedEof.into()));
             }
             hasher.update(&buffer[..got]);
-            sink.write_all(&buffer[..got])
-                .map_err(|error| GateError::infrastructure(GateCode::GitCopyFailed, format!("cannot copy {id}: {error}")))?;
+            sink.write_all(&buffer[..got]).map_err(|error| {
+                GateError::infrastructure(GateCode::GitCopyFailed, format!("cannot copy {id}: {error}"))
+            })?;
             left -= got as u64;
         }
         let mut newline = [0];
@@ -143,9 +144,10 @@ impl Objects {
             [found, what, size] if found == id.as_str() && what == kind.as_str() => size
                 .parse()
                 .map_err(|_| GateError::infrastructure(GateCode::GitFailed, format!("git cat-file answered `{line}`"))),
-            [_, "missing"] => {
-                Err(GateError::control(GateCode::GitObjectMissing, format!("the repository has no {} {id}", kind.as_str())))
-            }
+            [_, "missing"] => Err(GateError::control(
+                GateCode::GitObjectMissing,
+                format!("the repository has no {} {id}", kind.as_str()),
+            )),
             _ => Err(GateError::control(
                 GateCode::GitObjectKind,
                 format!("{id} should be a {}; git cat-file says `{}`", kind.as_str(), line.trim_end()),

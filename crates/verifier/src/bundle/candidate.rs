@@ -72,7 +72,7 @@ pub fn unzip_candidate(bytes: &[u8], dest: &Path) -> Result<(), VerifierError> {
                 symlink(link, &target).map_err(|error| VerifierError::io("linking", &target, &error))?;
                 continue;
             }
-            Mode::File => 0o644,
+            Mode::File | Mode::Submodule => 0o644,
             Mode::Executable => 0o755,
         };
         let mut options = fs::OpenOptions::new();

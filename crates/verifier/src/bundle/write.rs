@@ -53,7 +53,7 @@ impl<S: Sink> Writer<S> {
 
     pub(super) fn add(&mut self, path: &str, mode: Mode, bytes: &[u8]) {
         let unix: u32 = match mode {
-            Mode::File => 0o100_644,
+            Mode::File | Mode::Submodule => 0o100_644,
             Mode::Executable => 0o100_755,
             Mode::Symlink => 0o120_777,
         };

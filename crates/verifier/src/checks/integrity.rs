@@ -36,7 +36,7 @@ fn file(context: &Context<'_>, declared: Digest) -> Result<Observed, VerifierErr
 fn bundle(context: &Context<'_>, declared: Digest) -> Result<Observed, VerifierError> {
     // A root with one file may be that file or a directory that holds it; the digest says which.
     if let [only] = context.candidate.as_slice()
-        && only.mode != tree::Mode::Symlink
+        && matches!(only.mode, tree::Mode::File | tree::Mode::Executable)
         && only.sha256 == declared
     {
         return Ok(judge(&format!("`{}`", only.path), declared, only.sha256));
@@ -54,7 +54,7 @@ fn pull_request(context: &Context<'_>, head: &str) -> Result<Observed, VerifierE
     let algorithm = git::Algorithm::of(head)?;
     let found = algorithm.object("commit", commit);
     let claimed = git::tree_of_commit(commit)?;
-    let tree = algorithm.tree(&context.request.candidate_root)?;
+    let tree = algorithm.tree(&context.request.candidate_root, &context.candidate)?;
     let facts = |observed: Observed| {
         observed
             .fact("head_sha", head)
