@@ -20,14 +20,10 @@ mod text;
 pub mod tree;
 
 pub use assemble::{Answer, Assembly, SeatTry, VerifierIdentity, WorkerFacts, assemble};
-pub use checks::{
-    CaseStatus, CommandEnd, Judgement, ManifestFacts, TestCase, judge_command, parse_junit, run_checks,
-};
+pub use checks::{CaseStatus, CommandEnd, Judgement, ManifestFacts, TestCase, judge_command, parse_junit, run_checks};
 pub use child::{SUBCOMMAND, check_child_main, run_in_child};
-pub use evaluator::{
-    EvaluatorPlan, EvaluatorRule, EvaluatorVersion, ImportedCheck, LOCAL_VERIFIER, PatchReview,
-};
 pub use error::{VerifierError, errors};
+pub use evaluator::{EvaluatorPlan, EvaluatorRule, EvaluatorVersion, ImportedCheck, LOCAL_VERIFIER, PatchReview};
 pub use plan::{
     ADAPTER, BoundPlan, Channel, Check, CheckSpec, CommandCheck, EngineCheck, PatchText, PlanFile, PlanTemplate,
     SchemaCheck, SchemaOf, UnifiedDiffCheck,

@@ -54,7 +54,8 @@ fn the_documented_matrix_by_exit_code() {
 fn binding_drift_is_refused_before_any_verdict() {
     let world = world();
     let plan = String::from_utf8(world.read("plans/patch/plan-v0.4.json")).unwrap();
-    let digest = parse(plan.as_bytes()).unwrap().at(&["binding", "work_unit_digest"]).unwrap().as_str().unwrap().to_owned();
+    let digest =
+        parse(plan.as_bytes()).unwrap().at(&["binding", "work_unit_digest"]).unwrap().as_str().unwrap().to_owned();
     world.write("drifted.json", plan.replace(&digest, &format!("sha256:{}", "0".repeat(64))));
     world.run(&format!("gate {} --plan drifted.json --out out", patch("good"))).refuses(2, "idk_e04");
     assert!(!world.path("out").exists());
@@ -63,7 +64,9 @@ fn binding_drift_is_refused_before_any_verdict() {
 #[test]
 fn e11_a_plan_inside_the_candidate() {
     let world = world();
-    for (from, to) in [("plan-v0.4.json", "good/candidate/plan.json"), ("plan-v0.2.json", "good/candidate/deep/plan.json")] {
+    for (from, to) in
+        [("plan-v0.4.json", "good/candidate/plan.json"), ("plan-v0.2.json", "good/candidate/deep/plan.json")]
+    {
         world.copy(&world.path(&format!("plans/patch/{from}")), &format!("plans/patch/{to}"));
         for command in ["gate", "verify --unsigned --out out"] {
             let line = format!("{command} {} --plan plans/patch/{to}", patch("good"));
@@ -115,8 +118,10 @@ fn control_errors_end_without_a_verdict() {
     };
     let wrong_unit = manifest(&|value| value["work_unit_id"] = json!("examples/other"), "unit.json");
     world.run(&format!("gate {wrong_unit} {plan}")).refuses(6, "idk_h06");
-    let wrong_digest =
-        manifest(&|value| value["provenance"]["work_unit_digest"] = json!(format!("sha256:{}", "0".repeat(64))), "digest.json");
+    let wrong_digest = manifest(
+        &|value| value["provenance"]["work_unit_digest"] = json!(format!("sha256:{}", "0".repeat(64))),
+        "digest.json",
+    );
     world.run(&format!("gate {wrong_digest} {plan}")).refuses(6, "idk_h10");
     let too_little = manifest(
         &|value| value["verification_request"]["expected_validator_ids"] = json!(["independent-review"]),
@@ -132,8 +137,11 @@ fn control_errors_end_without_a_verdict() {
     );
     world.run(&format!("gate {twice} {plan}")).refuses(6, "idk_h31");
     // The candidate is not where the manifest says it is: nobody is judged.
-    for (name, locator) in [("absolute", "/etc/passwd"), ("climbing", "../result-manifest.json"), ("missing", "absent.patch")] {
-        let line = manifest(&|value| value["produced_artifacts"][0]["locator"] = json!(locator), &format!("{name}.json"));
+    for (name, locator) in
+        [("absolute", "/etc/passwd"), ("climbing", "../result-manifest.json"), ("missing", "absent.patch")]
+    {
+        let line =
+            manifest(&|value| value["produced_artifacts"][0]["locator"] = json!(locator), &format!("{name}.json"));
         let said = world.run(&format!("gate {line} {plan}")).exits(3);
         assert!(said.stdout.contains("insufficient_evidence"), "{name}: {}", said.stdout);
     }
@@ -151,7 +159,10 @@ fn an_imported_plan_runs_under_our_name_and_key() {
     world.admit("one.toml");
     world.trust();
     let plan = "--plan plans/patch/plan-v0.4.json --trust trust.json";
-    let line = format!("gate {} {plan} --policy one.toml --key verifier-a.pem --decision-key gate.pem --out out", patch("good"));
+    let line = format!(
+        "gate {} {plan} --policy one.toml --key verifier-a.pem --decision-key gate.pem --out out",
+        patch("good")
+    );
     world.run(&line).exits(0);
     world.run("audit out").exits(0);
     let plan_digest = Digest::of(&world.read("out/plan.json"));
@@ -161,7 +172,11 @@ fn an_imported_plan_runs_under_our_name_and_key() {
     let verify = format!("verify {} --plan plans/patch/plan-v0.4.json --unsigned", patch("good"));
     world.run(&format!("{verify} --verifier verifier-a --out named")).exits(0);
     world.run(&format!("{verify} --out unnamed")).exits(0);
-    let sign = |from: &str| format!("sign --key verifier-a.pem --trust trust.json {from}/evidence.statement.json -o {from}/evidence.dsse.json");
+    let sign = |from: &str| {
+        format!(
+            "sign --key verifier-a.pem --trust trust.json {from}/evidence.statement.json -o {from}/evidence.dsse.json"
+        )
+    };
     world.run(&sign("named")).exits(0);
     let refused = world.run(&sign("unnamed"));
     assert_ne!(refused.code, 0, "{}", refused.stdout);
@@ -172,6 +187,41 @@ fn an_imported_plan_runs_under_our_name_and_key() {
     let decide = "decide --work-unit plans/patch/work-unit.json --result plans/patch/good/result-manifest.json \
                   --trust trust.json --policy one.toml --evidence named/evidence.dsse.json";
     world.run(decide).exits(0);
+}
+
+/// The same candidates under a plan of our own, whose kind `unified_diff` was refused before.
+#[test]
+fn a_template_judges_a_patch_by_unified_diff() {
+    let world = world();
+    let mut unit = parse(&world.read("plans/patch/work-unit.json")).unwrap().to_serde();
+    unit["validators"][0] = json!({"id": "artifact-digest", "type": "reproduction", "required": true});
+    world.write("unit.json", unit.to_string());
+    let digest = Digest::c1(&unit.into()).to_string();
+    world.write(
+        "plan.toml",
+        "schema_version = \"0.1\"\nid = \"acme/patch\"\n[verifier]\nid = \"acme-verifier\"\n\
+         [[check]]\nid = \"artifact-digest\"\nkind = \"artifact_integrity\"\n\
+         [[check]]\nid = \"independent-review\"\nkind = \"unified_diff\"\nmax_bytes = 4096\n\
+         added_substrings = [\"retries = 3\"]\nremoved_substrings = [\"retries = 0\"]\n",
+    );
+    for (name, code, said) in [
+        ("good", 0, "accept_candidate"),
+        ("wrong-semantic", 1, "independent-review"),
+        ("decoy", 1, "independent-review"),
+        ("forbidden", 1, "SECURITY.md"),
+        ("forged-digest", 1, "artifact-digest"),
+    ] {
+        let mut manifest = parse(&world.read(&format!("plans/patch/{name}/result-manifest.json"))).unwrap().to_serde();
+        manifest["provenance"]["work_unit_digest"] = digest.as_str().into();
+        manifest["verification_request"]["expected_validator_ids"] = json!(["artifact-digest", "independent-review"]);
+        // A plan of ours does not ask how the worker says that it went.
+        manifest["status"] = json!("failed");
+        world.write("manifest.json", manifest.to_string());
+        let patch = format!("plans/patch/{name}/candidate/changes.patch");
+        let line = format!("gate --work-unit unit.json --result manifest.json --candidate {patch} --plan plan.toml");
+        let found = world.run(&line).exits(code);
+        assert!(found.stdout.contains(said), "{name}: {}", found.stdout);
+    }
 }
 
 /// Upstream's own fixtures of its JSON verifier, under a 0.1 plan bound to upstream's own work unit.

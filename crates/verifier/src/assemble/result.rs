@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::identity::result_id;
 use super::{Assembly, count};
-use crate::report::{CheckOutcome, CheckStatus};
 use crate::evaluator::EvaluatorPlan;
+use crate::report::{CheckOutcome, CheckStatus};
 use crate::{ADAPTER, limits};
 
 /// What the checks amount to.

@@ -29,7 +29,9 @@ pub enum DiffReason {
     #[error("a control character or line separator that other readers take for the end of a line")]
     HiddenLineBreak,
     /// A line outside of every file and hunk.
-    #[error("the line belongs to no file and no hunk; a diff starts each file with `diff --git` and holds nothing else")]
+    #[error(
+        "the line belongs to no file and no hunk; a diff starts each file with `diff --git` and holds nothing else"
+    )]
     Stray,
     /// A header line out of place, repeated, or at odds with another one.
     #[error("the header line is unknown, repeated, out of order or at odds with another one")]

@@ -55,7 +55,8 @@ impl Header {
 
     /// What the header says about the file that `diff --git` names.
     pub(super) fn change(&self, (left, right): (String, String)) -> Result<FileChange, DiffReason> {
-        let mut change = FileChange { mode_change: self.modes()?, copy: self.copy.0.is_some(), ..FileChange::default() };
+        let mut change =
+            FileChange { mode_change: self.modes()?, copy: self.copy.0.is_some(), ..FileChange::default() };
         let moved = match (&self.rename, &self.copy) {
             ((None, None), (None, None)) => None,
             ((Some(from), Some(to)), (None, None)) | ((None, None), (Some(from), Some(to))) => Some((from, to)),

@@ -95,10 +95,9 @@ fn check_line_ends(text: &str) -> Result<(), DiffError> {
                 false
             }
             '\r' => rest.peek() != Some(&'\n'),
-            other => matches!(
-                other,
-                '\0' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
-            ),
+            other => {
+                matches!(other, '\0' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+            }
         };
         if hidden {
             return Err(DiffError { line, reason: DiffReason::HiddenLineBreak });

@@ -155,7 +155,8 @@ impl EvaluatorPlan {
         let plan = Self::reread(value)?;
         plan.check_adapter()?;
         plan.check_text()?;
-        validate(plan.version.schema(), &plan.value).or_else(|found| refuse(EvaluatorRule::E1, found[0].to_string()))?;
+        validate(plan.version.schema(), &plan.value)
+            .or_else(|found| refuse(EvaluatorRule::E1, found[0].to_string()))?;
         for path in plan.texts("allowed_files") {
             check_path(path).or_else(|error| refuse(EvaluatorRule::E1, format!("/allowed_files: {error}")))?;
         }
@@ -203,15 +204,20 @@ impl EvaluatorPlan {
         }
         let Some(backend) = self.value.get("backend") else { return Ok(()) };
         if backend.get("required_added_text").is_some() {
-            let why = "/backend/required_added_text means complete lines and belongs to 0.2; write required_added_substrings";
+            let why =
+                "/backend/required_added_text means complete lines and belongs to 0.2; write required_added_substrings";
             return refuse(EvaluatorRule::E16, why);
         }
         for field in ["required_added_substrings", "required_removed_substrings"] {
             let mut seen = BTreeSet::new();
-            for text in backend.get(field).and_then(Value::as_array).unwrap_or_default().iter().filter_map(Value::as_str)
+            for text in
+                backend.get(field).and_then(Value::as_array).unwrap_or_default().iter().filter_map(Value::as_str)
             {
                 if text.contains(['\n', '\r']) {
-                    return refuse(EvaluatorRule::E16, format!("/backend/{field}: a value spans lines; none could match"));
+                    return refuse(
+                        EvaluatorRule::E16,
+                        format!("/backend/{field}: a value spans lines; none could match"),
+                    );
                 }
                 if !seen.insert(text) {
                     return refuse(EvaluatorRule::E16, format!("/backend/{field}: a value stands twice"));
@@ -227,12 +233,9 @@ impl EvaluatorPlan {
     /// [`VerifierError::EvaluatorPlan`], [`VerifierError::PlanWrongHandoff`] for another artifact.
     pub(crate) fn check_handoff(&self, handoff: &Handoff, verifier: &str) -> Result<(), VerifierError> {
         use EvaluatorRule::{E2, E3, E4, E6, E10};
-        for (rule, field) in [
-            (E2, "work_unit_id"),
-            (E3, "work_unit_version"),
-            (E4, "work_unit_digest"),
-            (E6, "source_revision"),
-        ] {
+        for (rule, field) in
+            [(E2, "work_unit_id"), (E3, "work_unit_version"), (E4, "work_unit_digest"), (E6, "source_revision")]
+        {
             let (plan, ours) = (self.value.at(&["binding", field]), handoff.value().get(field));
             if plan != ours {
                 let shown = |value: Option<&Value>| value.map_or_else(|| "absent".to_owned(), Value::shown);
@@ -251,7 +254,10 @@ impl EvaluatorPlan {
         }
         for name in [verifier, UPSTREAM_VERIFIER] {
             if handoff.worker_id() == name {
-                return refuse(E10, format!("the worker is called `{name}` like the verifier; have somebody else verify"));
+                return refuse(
+                    E10,
+                    format!("the worker is called `{name}` like the verifier; have somebody else verify"),
+                );
             }
         }
         Ok(())
@@ -288,9 +294,10 @@ impl EvaluatorPlan {
     pub(crate) fn check_work_unit(&self, work_unit: &WorkUnit) -> Result<(), VerifierError> {
         let bound = self.value.at(&["binding", "source_revision"]).and_then(Value::as_str).unwrap_or_default();
         match work_unit.source_revision() {
-            Some(declared) if declared != bound => {
-                refuse(EvaluatorRule::E5, format!("/binding/source_revision is `{bound}`, the work unit has `{declared}`"))
-            }
+            Some(declared) if declared != bound => refuse(
+                EvaluatorRule::E5,
+                format!("/binding/source_revision is `{bound}`, the work unit has `{declared}`"),
+            ),
             _ => Ok(()),
         }
     }
@@ -311,7 +318,10 @@ impl EvaluatorPlan {
         if found == wanted {
             return Ok(());
         }
-        refuse(EvaluatorRule::E14, format!("the result has the required checks {found:?}, the plan asks for {wanted:?}"))
+        refuse(
+            EvaluatorRule::E14,
+            format!("the result has the required checks {found:?}, the plan asks for {wanted:?}"),
+        )
     }
 
     /// The checks, in the order of the plan's validators.

@@ -93,23 +93,45 @@ fn good() -> Vec<(&'static str, String, Vec<&'static str>, Vec<&'static str>, Ve
             vec!["uno", "neuf"],
             vec!["one"],
         ),
-        ("no context", head("@@ -1 +1 @@\n-one\n+uno\n@@ -3,0 +4 @@\n+four\n"), vec!["a.md"], vec!["uno", "four"], vec!["one"]),
-        ("lines that look like headers", head("@@ -1,2 +1,2 @@\n--- a/x\n-@@ -1 +1 @@\n+++ b/x\n+diff --git a/x b/x\n"), vec!["a.md"], vec!["++ b/x", "diff --git a/x b/x"], vec!["-- a/x", "@@ -1 +1 @@"]),
+        (
+            "no context",
+            head("@@ -1 +1 @@\n-one\n+uno\n@@ -3,0 +4 @@\n+four\n"),
+            vec!["a.md"],
+            vec!["uno", "four"],
+            vec!["one"],
+        ),
+        (
+            "lines that look like headers",
+            head("@@ -1,2 +1,2 @@\n--- a/x\n-@@ -1 +1 @@\n+++ b/x\n+diff --git a/x b/x\n"),
+            vec!["a.md"],
+            vec!["++ b/x", "diff --git a/x b/x"],
+            vec!["-- a/x", "@@ -1 +1 @@"],
+        ),
         (
             "new file",
-            text("diff --git a/n b/n\nnew file mode 100644\nindex 0000000..1111111\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n"),
+            text(
+                "diff --git a/n b/n\nnew file mode 100644\nindex 0000000..1111111\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n",
+            ),
             vec!["n"],
             vec!["x"],
             vec![],
         ),
         (
             "deleted file",
-            text("diff --git a/n b/n\ndeleted file mode 100755\nindex 1111111..0000000\n--- a/n\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"),
+            text(
+                "diff --git a/n b/n\ndeleted file mode 100755\nindex 1111111..0000000\n--- a/n\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n",
+            ),
             vec!["n"],
             vec![],
             vec!["x"],
         ),
-        ("new empty file", text("diff --git a/n b/n\nnew file mode 100644\nindex 0000000..e69de29\n"), vec!["n"], vec![], vec![]),
+        (
+            "new empty file",
+            text("diff --git a/n b/n\nnew file mode 100644\nindex 0000000..e69de29\n"),
+            vec!["n"],
+            vec![],
+            vec![],
+        ),
         (
             "rename",
             text("diff --git a/old name b/new\nsimilarity index 100%\nrename from old name\nrename to new\n"),
@@ -119,7 +141,9 @@ fn good() -> Vec<(&'static str, String, Vec<&'static str>, Vec<&'static str>, Ve
         ),
         (
             "rename with a change",
-            text("diff --git a/o b/n\nsimilarity index 66%\nrename from o\nrename to n\nindex 1111111..2222222 100644\n--- a/o\n+++ b/n\n@@ -1 +1 @@\n-x\n+y\n"),
+            text(
+                "diff --git a/o b/n\nsimilarity index 66%\nrename from o\nrename to n\nindex 1111111..2222222 100644\n--- a/o\n+++ b/n\n@@ -1 +1 @@\n-x\n+y\n",
+            ),
             vec!["n", "o"],
             vec!["y"],
             vec!["x"],
@@ -134,14 +158,18 @@ fn good() -> Vec<(&'static str, String, Vec<&'static str>, Vec<&'static str>, Ve
         ("mode", text("diff --git a/run b/run\nold mode 100644\nnew mode 100755\n"), vec!["run"], vec![], vec![]),
         (
             "quoted names",
-            text("diff --git \"a/\\303\\244 \\\"x\\\".md\" \"b/\\303\\244 \\\"x\\\".md\"\nindex 1111111..2222222 100644\n--- \"a/\\303\\244 \\\"x\\\".md\"\n+++ \"b/\\303\\244 \\\"x\\\".md\"\n@@ -1 +1,2 @@\n one\n+two\n"),
+            text(
+                "diff --git \"a/\\303\\244 \\\"x\\\".md\" \"b/\\303\\244 \\\"x\\\".md\"\nindex 1111111..2222222 100644\n--- \"a/\\303\\244 \\\"x\\\".md\"\n+++ \"b/\\303\\244 \\\"x\\\".md\"\n@@ -1 +1,2 @@\n one\n+two\n",
+            ),
             vec!["ä \"x\".md"],
             vec!["two"],
             vec![],
         ),
         (
             "a name with spaces",
-            text("diff --git a/x b/y b/x b/y\nindex 1111111..2222222 100644\n--- a/x b/y\t\n+++ b/x b/y\t\n@@ -1 +1,2 @@\n one\n+two\n"),
+            text(
+                "diff --git a/x b/y b/x b/y\nindex 1111111..2222222 100644\n--- a/x b/y\t\n+++ b/x b/y\t\n@@ -1 +1,2 @@\n one\n+two\n",
+            ),
             vec!["x b/y"],
             vec!["two"],
             vec![],
@@ -262,7 +290,8 @@ fn every_refusal_has_its_reason_and_its_line_and_says_who_is_more_lenient() {
     let total = cases.len();
     for (name, text, reason, line, by_git, by_diffy) in cases {
         let error = parse(text.as_bytes()).expect_err(name);
-        let found = (error.reason, error.line, numstat(text.as_bytes()).is_some(), diffy(&text).is_some() && !text.is_empty());
+        let found =
+            (error.reason, error.line, numstat(text.as_bytes()).is_some(), diffy(&text).is_some() && !text.is_empty());
         if found != (reason, line, by_git, by_diffy) {
             wrong.push(format!("{name}: {found:?} instead of {:?}", (reason, line, by_git, by_diffy)));
         }
@@ -307,15 +336,27 @@ fn by_git(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>, c
 
 fn tree() -> impl Strategy<Value = BTreeMap<String, String>> {
     let path = prop::sample::select(vec!["a.md", "src/b c.rs", "src/ä\"q\".rs", "d/e/f", "tab\tname"]);
-    let line = prop::sample::select(vec!["one", "two", "-- x", "++ y", "@@ -1 +1 @@", "", " ", "diff --git a/x b/x", "ü", "\\ z"]);
-    let text = (prop::collection::vec(line, 0..12), prop::sample::select(vec!["\n", "\r\n"]), any::<bool>())
-        .prop_map(|(lines, end, cut)| {
+    let line = prop::sample::select(vec![
+        "one",
+        "two",
+        "-- x",
+        "++ y",
+        "@@ -1 +1 @@",
+        "",
+        " ",
+        "diff --git a/x b/x",
+        "ü",
+        "\\ z",
+    ]);
+    let text = (prop::collection::vec(line, 0..12), prop::sample::select(vec!["\n", "\r\n"]), any::<bool>()).prop_map(
+        |(lines, end, cut)| {
             let mut text: String = lines.iter().map(|line| format!("{line}{end}")).collect();
             if cut && text.ends_with(end) && !text.trim_end_matches(end).is_empty() {
                 text.truncate(text.len() - end.len());
             }
             text
-        });
+        },
+    );
     prop::collection::btree_map(path.prop_map(str::to_owned), text, 0..4)
 }
 
@@ -332,8 +373,22 @@ enum Edit {
 fn edit() -> impl Strategy<Value = Edit> {
     let at = any::<prop::sample::Index>;
     let line = prop::sample::select(vec![
-        "@@ -1 +1 @@", "@@ -1,2 +1,2 @@ x", "--- a/a.md", "+++ b/a.md", "--- /dev/null", "\\ No newline at end of file", "+x", "-x", " x", "",
-        "diff --git a/x b/x", "new file mode 100644", "old mode 100644", "new mode 100755", "rename from x", "index 1111111..2222222 100644",
+        "@@ -1 +1 @@",
+        "@@ -1,2 +1,2 @@ x",
+        "--- a/a.md",
+        "+++ b/a.md",
+        "--- /dev/null",
+        "\\ No newline at end of file",
+        "+x",
+        "-x",
+        " x",
+        "",
+        "diff --git a/x b/x",
+        "new file mode 100644",
+        "old mode 100644",
+        "new mode 100755",
+        "rename from x",
+        "index 1111111..2222222 100644",
     ]);
     prop_oneof![
         at().prop_map(Edit::Drop),

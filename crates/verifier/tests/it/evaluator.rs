@@ -204,8 +204,11 @@ fn binding_drift_fails_closed() {
 
 #[test]
 fn a_line_is_complete_a_substring_is_contiguous_and_case_matters() {
-    let (line, added, removed) =
-        (["required_added_text"], ["required_added_substrings"], ["required_added_substrings", "required_removed_substrings"]);
+    let (line, added, removed) = (
+        ["required_added_text"],
+        ["required_added_substrings"],
+        ["required_added_substrings", "required_removed_substrings"],
+    );
     let whole = "retries = 3  # with a pause between them";
     for (plan, fields, values, verdict) in [
         ("v0.2", &line[..], vec![whole], "supports"),
@@ -250,35 +253,78 @@ type Change = fn(&mut Case);
 fn logs_sizes_status_and_form_are_judged() {
     let table: [(&str, Change, &str, &[&str]); 14] = [
         ("a log with another digest", |case| case.write("stdout.txt", "other\n"), "rejects", &["provenance"]),
-        ("a log without a digest", |case| drop(case.manifest["logs"][0].as_object_mut().unwrap().remove("digest")), "rejects", &["provenance"]),
-        ("a required type missing", |case| drop(case.manifest["logs"].as_array_mut().unwrap().remove(1)), "rejects", &["provenance"]),
+        (
+            "a log without a digest",
+            |case| drop(case.manifest["logs"][0].as_object_mut().unwrap().remove("digest")),
+            "rejects",
+            &["provenance"],
+        ),
+        (
+            "a required type missing",
+            |case| drop(case.manifest["logs"].as_array_mut().unwrap().remove(1)),
+            "rejects",
+            &["provenance"],
+        ),
         ("no log at all", |case| case.manifest["logs"] = json!([]), "rejects", &["provenance"]),
         ("a log that is too large", |case| case.plan["backend"]["max_log_bytes"] = json!(3), "rejects", &["policy"]),
-        ("a patch that is too large", |case| case.plan["backend"]["max_candidate_bytes"] = json!(10), "rejects", &["policy"]),
-        ("a patch of exactly that size", |case| {
-            let bytes = fs::metadata(case.candidate().join("changes.patch")).unwrap().len();
-            case.plan["backend"]["max_candidate_bytes"] = json!(bytes);
-        }, "supports", &[]),
+        (
+            "a patch that is too large",
+            |case| case.plan["backend"]["max_candidate_bytes"] = json!(10),
+            "rejects",
+            &["policy"],
+        ),
+        (
+            "a patch of exactly that size",
+            |case| {
+                let bytes = fs::metadata(case.candidate().join("changes.patch")).unwrap().len();
+                case.plan["backend"]["max_candidate_bytes"] = json!(bytes);
+            },
+            "supports",
+            &[],
+        ),
         ("a worker that failed", |case| case.manifest["status"] = json!("failed"), "rejects", &["policy"]),
         ("a worker that timed out", |case| case.manifest["status"] = json!("timeout"), "rejects", &["policy"]),
         ("an empty patch", |case| case.hand_in("changes.patch", ""), "rejects", &["correctness"]),
-        ("a count that lies", |case| {
-            let text = fs::read_to_string(case.candidate().join("changes.patch")).unwrap();
-            case.hand_in("changes.patch", &text.replace("@@ -1,3 +1,3 @@", "@@ -1,3 +1,4 @@"));
-        }, "rejects", &["correctness"]),
-        ("a climbing path", |case| {
-            let text = fs::read_to_string(case.candidate().join("changes.patch")).unwrap();
-            case.hand_in("changes.patch", &text.replace("/client.toml", "/../client.toml"));
-        }, "rejects", &["scope"]),
-        ("another file", |case| {
-            let text = fs::read_to_string(case.candidate().join("changes.patch")).unwrap();
-            case.hand_in("changes.patch", &text.replace("client.toml", "server.toml"));
-        }, "rejects", &["scope"]),
-        ("a further log of another type", |case| {
-            case.write("trace.txt", "x");
-            let digest = Digest::of(b"x").to_string();
-            case.manifest["logs"].as_array_mut().unwrap().push(json!({"type": "trace", "locator": "trace.txt", "digest": digest}));
-        }, "supports", &[]),
+        (
+            "a count that lies",
+            |case| {
+                let text = fs::read_to_string(case.candidate().join("changes.patch")).unwrap();
+                case.hand_in("changes.patch", &text.replace("@@ -1,3 +1,3 @@", "@@ -1,3 +1,4 @@"));
+            },
+            "rejects",
+            &["correctness"],
+        ),
+        (
+            "a climbing path",
+            |case| {
+                let text = fs::read_to_string(case.candidate().join("changes.patch")).unwrap();
+                case.hand_in("changes.patch", &text.replace("/client.toml", "/../client.toml"));
+            },
+            "rejects",
+            &["scope"],
+        ),
+        (
+            "another file",
+            |case| {
+                let text = fs::read_to_string(case.candidate().join("changes.patch")).unwrap();
+                case.hand_in("changes.patch", &text.replace("client.toml", "server.toml"));
+            },
+            "rejects",
+            &["scope"],
+        ),
+        (
+            "a further log of another type",
+            |case| {
+                case.write("trace.txt", "x");
+                let digest = Digest::of(b"x").to_string();
+                case.manifest["logs"]
+                    .as_array_mut()
+                    .unwrap()
+                    .push(json!({"type": "trace", "locator": "trace.txt", "digest": digest}));
+            },
+            "supports",
+            &[],
+        ),
     ];
     for (name, change, verdict, categories) in table {
         for plan in ["v0.2", "v0.3", "v0.4"] {
@@ -299,13 +345,55 @@ fn a_patch_stays_where_the_work_unit_lets_it() {
         ("not allowed", json!(["server.toml"]), json!(["**"]), json!([]), "", "rejects"),
         ("not writable", json!(["**"]), json!(["server.toml"]), json!([]), "", "rejects"),
         ("forbidden", json!(["**"]), json!(["**"]), json!(["client.toml"]), "", "rejects"),
-        ("a mode", json!(["client.toml"]), json!(["**"]), json!([]), "diff --git a/run b/run\nold mode 100644\nnew mode 100755\n", "rejects"),
-        ("a mode in scope", json!(["client.toml", "run"]), json!(["**"]), json!([]), "diff --git a/run b/run\nold mode 100644\nnew mode 100755\n", "supports"),
-        ("a rename out", json!(["client.toml"]), json!(["**"]), json!([]), "diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n", "rejects"),
-        ("the source of a rename", json!(["client.toml", "b"]), json!(["**"]), json!([]), "diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n", "rejects"),
+        (
+            "a mode",
+            json!(["client.toml"]),
+            json!(["**"]),
+            json!([]),
+            "diff --git a/run b/run\nold mode 100644\nnew mode 100755\n",
+            "rejects",
+        ),
+        (
+            "a mode in scope",
+            json!(["client.toml", "run"]),
+            json!(["**"]),
+            json!([]),
+            "diff --git a/run b/run\nold mode 100644\nnew mode 100755\n",
+            "supports",
+        ),
+        (
+            "a rename out",
+            json!(["client.toml"]),
+            json!(["**"]),
+            json!([]),
+            "diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n",
+            "rejects",
+        ),
+        (
+            "the source of a rename",
+            json!(["client.toml", "b"]),
+            json!(["**"]),
+            json!([]),
+            "diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n",
+            "rejects",
+        ),
         ("a file twice", json!(["**"]), json!(["**"]), json!([]), moved, "rejects"),
-        ("a quoted path", json!(["client.toml"]), json!(["**"]), json!([]), "diff --git \"a/\\303\\244\" \"b/\\303\\244\"\nold mode 100644\nnew mode 100755\n", "rejects"),
-        ("a quoted path in scope", json!(["client.toml", "ä"]), json!(["**"]), json!([]), "diff --git \"a/\\303\\244\" \"b/\\303\\244\"\nold mode 100644\nnew mode 100755\n", "supports"),
+        (
+            "a quoted path",
+            json!(["client.toml"]),
+            json!(["**"]),
+            json!([]),
+            "diff --git \"a/\\303\\244\" \"b/\\303\\244\"\nold mode 100644\nnew mode 100755\n",
+            "rejects",
+        ),
+        (
+            "a quoted path in scope",
+            json!(["client.toml", "ä"]),
+            json!(["**"]),
+            json!([]),
+            "diff --git \"a/\\303\\244\" \"b/\\303\\244\"\nold mode 100644\nnew mode 100755\n",
+            "supports",
+        ),
     ] {
         let mut case = Case::patch("good", "v0.4");
         case.unit["constraints"]["allowed_paths"] = allowed;
@@ -497,13 +585,17 @@ fn refusals() -> Vec<(EvaluatorRule, &'static str, EvaluatorVersion, Change)> {
         (E1, "an unknown key", V03, |case| case.plan["surprise"] = json!(1)),
         (E1, "a missing member", V04, |case| drop(case.plan.as_object_mut().unwrap().remove("policy"))),
         (E1, "an execution mode that executes", V04, |case| case.plan["execution_mode"] = json!("execute")),
-        (E1, "a promise not given", V02, |case| case.plan["policy"]["require_plan_outside_candidate_root"] = json!(false)),
+        (E1, "a promise not given", V02, |case| {
+            case.plan["policy"]["require_plan_outside_candidate_root"] = json!(false)
+        }),
         (E1, "a size of nothing", V02, |case| case.plan["backend"]["max_log_bytes"] = json!(0)),
         (E1, "an allowed file that climbs", V01, |case| case.plan["allowed_files"] = json!(["../answer.json"])),
         (E1, "an id with a newline", V03, |case| case.plan["id"] = json!("examples/plan\n")),
         (E2, "another work unit", V01, |case| case.plan["binding"]["work_unit_id"] = json!("examples/other")),
         (E3, "another version", V02, |case| case.plan["binding"]["work_unit_version"] = json!(2)),
-        (E4, "another digest", V03, |case| case.plan["binding"]["work_unit_digest"] = json!(format!("sha256:{}", "0".repeat(64)))),
+        (E4, "another digest", V03, |case| {
+            case.plan["binding"]["work_unit_digest"] = json!(format!("sha256:{}", "0".repeat(64)))
+        }),
         (E4, "a work unit that changed", V04, |case| {
             case.unit["objective"] = json!("Have the client give up.");
             let digest = case.plan["binding"]["work_unit_digest"].clone();
@@ -515,8 +607,12 @@ fn refusals() -> Vec<(EvaluatorRule, &'static str, EvaluatorVersion, Change)> {
             case.rebind();
             case.plan["binding"]["source_revision"] = json!("examples-2");
         }),
-        (E6, "another revision in other letters", V04, |case| case.plan["binding"]["source_revision"] = json!("EXAMPLES-1")),
-        (E7, "a validator missing", V01, |case| case.plan["required_validator_ids"] = json!(["artifact-digest", "candidate-scope"])),
+        (E6, "another revision in other letters", V04, |case| {
+            case.plan["binding"]["source_revision"] = json!("EXAMPLES-1")
+        }),
+        (E7, "a validator missing", V01, |case| {
+            case.plan["required_validator_ids"] = json!(["artifact-digest", "candidate-scope"])
+        }),
         (E7, "a validator too many", V02, |case| {
             case.plan["required_validator_ids"] = json!(["result-manifest-schema", "independent-review", "tests"]);
         }),
@@ -530,7 +626,10 @@ fn refusals() -> Vec<(EvaluatorRule, &'static str, EvaluatorVersion, Change)> {
             case.rebind();
         }),
         (E8, "a validator more than the backend has", V01, |case| {
-            case.unit["validators"].as_array_mut().unwrap().push(json!({"id": "tests", "type": "test", "required": true}));
+            case.unit["validators"]
+                .as_array_mut()
+                .unwrap()
+                .push(json!({"id": "tests", "type": "test", "required": true}));
             let ids = json!(["artifact-digest", "candidate-scope", "independent-acceptance", "tests"]);
             case.plan["required_validator_ids"] = ids.clone();
             case.manifest["verification_request"]["expected_validator_ids"] = ids;
@@ -542,13 +641,19 @@ fn refusals() -> Vec<(EvaluatorRule, &'static str, EvaluatorVersion, Change)> {
         }),
         (E13, "our own name", V01, |case| case.plan["verifier"]["id"] = json!(US)),
         (E13, "the adapter of 0.2 in 0.3", V03, |case| case.plan["verifier"]["adapter_version"] = json!("0.1.1")),
-        (E13, "the adapter of 0.1 in 0.4", V04, |case| case.plan["verifier"]["adapter"] = json!("deterministic-json-verifier")),
+        (E13, "the adapter of 0.1 in 0.4", V04, |case| {
+            case.plan["verifier"]["adapter"] = json!("deterministic-json-verifier")
+        }),
         (E16, "the text of 0.2 in 0.3", V03, |case| case.plan["backend"]["required_added_text"] = json!(["x"])),
         (E16, "the text of 0.2 in 0.4", V04, |case| case.plan["backend"]["required_added_text"] = json!(["x"])),
         (E16, "a text over lines", V03, |case| case.plan["backend"]["required_added_substrings"] = json!(["a\nb"])),
-        (E16, "a text with a carriage return", V04, |case| case.plan["backend"]["required_removed_substrings"] = json!(["a\r"])),
+        (E16, "a text with a carriage return", V04, |case| {
+            case.plan["backend"]["required_removed_substrings"] = json!(["a\r"])
+        }),
         (E16, "a text twice", V03, |case| case.plan["backend"]["required_added_substrings"] = json!(["a", "a"])),
-        (E16, "a removed text twice", V04, |case| case.plan["backend"]["required_removed_substrings"] = json!(["a", "a"])),
+        (E16, "a removed text twice", V04, |case| {
+            case.plan["backend"]["required_removed_substrings"] = json!(["a", "a"])
+        }),
     ]
 }
 

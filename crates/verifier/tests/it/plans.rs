@@ -169,3 +169,20 @@ fn shell_braces_in_an_argv_are_no_placeholders() {
     template("[[check]]\nid = \"a\"\nkind = \"command\"\nargv = [\"sh\", \"-c\", \"echo ${HOME} {A} {} {1}\"]\n")
         .unwrap();
 }
+
+/// The page shows every kind that there is, in a template that can be read.
+#[test]
+fn the_documented_template_shows_every_kind() {
+    let page = include_str!("../../../../docs/plans.md");
+    let block = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a TOML block");
+    let plan = quorum_verifier::PlanTemplate::parse(block.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    let shown: std::collections::BTreeSet<&str> = plan.checks().iter().map(|check| check.kind()).collect();
+    let error = template("[[check]]\nid = \"a\"\nkind = \"nothing_like_it\"\n").unwrap_err();
+    assert_eq!(error.code(), "plan_unknown_kind");
+    let schema: serde_json::Value = serde_json::from_str(SchemaName::PlanTemplate.text()).unwrap();
+    let kinds = schema["$defs"]["check"]["properties"]["kind"]["enum"].as_array().unwrap();
+    assert_eq!(shown, kinds.iter().map(|kind| kind.as_str().unwrap()).collect());
+    for kind in shown {
+        assert!(page.contains(&format!("\n| `{kind}` |")), "the table of kinds has `{kind}`");
+    }
+}

@@ -49,7 +49,12 @@ fn every_path_is_held_against_the_work_unit() {
         (PATCH.replace("src/a.rs", "README.md"), "scope"),
         (PATCH.replace("src/a.rs", "src/../a.rs"), "scope"),
         (format!("{PATCH}diff --git a/run b/run\nold mode 100644\nnew mode 100755\n"), "scope"),
-        (format!("{PATCH}diff --git a/src/l b/src/l\nnew file mode 120000\nindex 0000000..1111111\n--- /dev/null\n+++ b/src/l\n@@ -0,0 +1 @@\n+t\n\\ No newline at end of file\n"), "scope"),
+        (
+            format!(
+                "{PATCH}diff --git a/src/l b/src/l\nnew file mode 120000\nindex 0000000..1111111\n--- /dev/null\n+++ b/src/l\n@@ -0,0 +1 @@\n+t\n\\ No newline at end of file\n"
+            ),
+            "scope",
+        ),
         (PATCH.replace("@@ -1,2 +1,2 @@", "@@ -1,2 +1,3 @@"), "correctness"),
         (format!("From: me\n{PATCH}"), "correctness"),
         (String::new(), "correctness"),
@@ -86,7 +91,9 @@ fn a_plan_of_ours_reads_no_worker_status() {
 fn a_bound_plan_with_the_kind_follows_its_schema() {
     let world = World::new(&[("patch", "review")]).with(&[("changes.patch", PATCH)]);
     let intake = world.intake();
-    let all = check("file = \"changes.patch\"\nmax_bytes = 9\nadded_lines = [\"a\"]\nadded_substrings = [\"b\"]\nremoved_lines = [\"c\"]\nremoved_substrings = [\"d\"]");
+    let all = check(
+        "file = \"changes.patch\"\nmax_bytes = 9\nadded_lines = [\"a\"]\nadded_substrings = [\"b\"]\nremoved_lines = [\"c\"]\nremoved_substrings = [\"d\"]",
+    );
     let plan = template(&all).unwrap().bind(&intake.handoff, &intake.work_unit, "0.1.0").unwrap();
     validate(SchemaName::QuorumPlan, plan.value()).unwrap();
     let mut wrong = plan.value().to_serde();

@@ -25,10 +25,9 @@ pub(super) fn run(context: &Context<'_>, check: &ImportedCheck) -> Observed {
         ImportedCheck::ArtifactDigest => integrity::run(context),
         ImportedCheck::FileList(allowed) => file_list(context, allowed),
         ImportedCheck::Json { required, max_bytes } => json::run(context, required, *max_bytes),
-        ImportedCheck::ManifestSchema => schema::run(
-            context,
-            &SchemaCheck { of: SchemaOf::Manifest, schema: None, file: None, max_bytes: 0 },
-        ),
+        ImportedCheck::ManifestSchema => {
+            schema::run(context, &SchemaCheck { of: SchemaOf::Manifest, schema: None, file: None, max_bytes: 0 })
+        }
         ImportedCheck::Review(review) => review::run(context, review),
     }
 }
@@ -46,7 +45,8 @@ fn file_list(context: &Context<'_>, allowed: &[String]) -> Observed {
     if allowed == found {
         return facts(Observed::new(CheckStatus::Passed, "the candidate's files are exactly the plan's"));
     }
-    let extra = found.iter().filter(|path| !allowed.contains(path)).map(|path| (*path, "is not one of the plan's files"));
+    let extra =
+        found.iter().filter(|path| !allowed.contains(path)).map(|path| (*path, "is not one of the plan's files"));
     let missing = allowed.iter().filter(|path| !found.contains(path)).map(|path| (*path, "is missing"));
     let wrong: Vec<(&str, &str)> = extra.chain(missing).collect();
     let summary = wrong.first().map_or_else(String::new, |(path, why)| format!("out of scope: `{path}` {why}"));

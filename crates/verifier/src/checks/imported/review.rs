@@ -20,7 +20,8 @@ pub(super) fn run(context: &Context<'_>, review: &PatchReview) -> Observed {
 fn look(context: &Context<'_>, review: &PatchReview) -> Result<Observed, VerifierError> {
     let unusable = |why: &str| VerifierError::CandidateUnusable(why.to_owned());
     let facts = context.request.plan.manifest_facts();
-    let facts = facts.ok_or_else(|| unusable("this plan judges the worker's status and logs, and no manifest is here"))?;
+    let facts =
+        facts.ok_or_else(|| unusable("this plan judges the worker's status and logs, and no manifest is here"))?;
     let mut hashes = Vec::new();
     let mut judged = patch(context, review, &mut hashes)?;
     logs(context, review, facts, &mut judged, &mut hashes)?;
@@ -107,7 +108,9 @@ fn check_log(
         Some(_) => {
             judged.problem("provenance", format!("the log `{name}` does not have the declared digest"), Some(name));
         }
-        None => judged.problem("provenance", format!("the manifest declares no digest of the log `{name}`"), Some(name)),
+        None => {
+            judged.problem("provenance", format!("the manifest declares no digest of the log `{name}`"), Some(name))
+        }
     }
     Ok(())
 }
