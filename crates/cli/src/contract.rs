@@ -53,6 +53,7 @@ const AUDITED: &[Exit] = &[
     (Usage, "there is nothing to compare: no record, or unusable"),
     BROKEN,
 ];
+const HELD: &[Exit] = &[(Accept, "they belong together"), (Reject, "they do not"), BAD_USAGE, BROKEN];
 const CHECKED: &[Exit] = &[(Accept, "it can be used"), (Reject, "it cannot"), BAD_USAGE, BROKEN];
 const SERVED: &[Exit] = &[(Accept, "ended as asked, by SIGTERM or SIGINT"), (Usage, "configuration"), BROKEN];
 const WATCHED: &[Exit] = &[BAD_USAGE, BROKEN, STOPPED];
@@ -168,6 +169,38 @@ pub(crate) const CONTRACTS: &[Contract] = &[
         exits: AUDITED,
         json: &["output-audit-v0.1"],
         examples: &["quorum audit record", "quorum audit record --trust trust.json --json"],
+    },
+    Contract {
+        path: "export run-report",
+        exits: DONE,
+        json: &["run-evidence-report-v0.1", "output-written-v0.1"],
+        examples: &[
+            "quorum export run-report record-1 record-2 --run run.json -o run-report.json",
+            "quorum export run-report failed-attempt record-2 --run-id run/nightly-7",
+        ],
+    },
+    Contract {
+        path: "export human-decision",
+        exits: DONE,
+        json: &["human-decision-record-v0.1", "output-written-v0.1"],
+        examples: &[
+            "quorum export human-decision --report run-report.json --id decision/7 --decision accept \
+             --rationale 'I read the change and ran it' --decider maintainer/ann -o decision-7.json",
+        ],
+    },
+    Contract {
+        path: "export verify",
+        exits: HELD,
+        json: &["output-export-verify-v0.1"],
+        examples: &["quorum export verify --report run-report.json --run run.json --decision decision-7.json"],
+    },
+    Contract {
+        path: "import evidence-report",
+        exits: HELD,
+        json: &["output-import-v0.1"],
+        examples: &[
+            "quorum import evidence-report evidence-report.json --result manifest.json --work-unit work-unit.json",
+        ],
     },
     Contract {
         path: "coordinator",

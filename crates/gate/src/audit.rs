@@ -100,6 +100,28 @@ pub fn audit_files(files: &Files) -> Result<AuditOutcome, GateError> {
         Err(difference) => AuditOutcome::Differs(difference),
     })
 }
+/// The files of a record's directory, or the first thing in it that is no file of a record.
+///
+/// # Errors
+/// `cannot_read`, `record_too_large`.
+pub(crate) fn read_record(directory: &Path) -> Result<Result<Files, Difference>, GateError> {
+    folder::read(directory)
+}
+
+/// The decision and the documents of a record that an audit confirms.
+///
+/// # Errors
+/// The first difference.
+pub(crate) fn confirmed(files: &Files) -> Result<(Decision, Documents), Difference> {
+    let signed = files.contains_key(record::SIGNED_DECISION);
+    check(files, signed)?;
+    let trust = TrustRoot::load(file(files, record::TRUST)?).or_else(|error| differs(record::TRUST, error))?;
+    let name = if signed { record::SIGNED_DECISION } else { record::UNSIGNED_DECISION };
+    let (decision, ..) = read_decision(files, name, signed, &trust)?;
+    let documents = documents(files, &trust, &decision.facts)?;
+    Ok((decision, documents))
+}
+
 
 fn check(files: &Files, signed: bool) -> Finding<Audited> {
     let name = if signed { record::SIGNED_DECISION } else { record::UNSIGNED_DECISION };

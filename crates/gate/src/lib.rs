@@ -12,6 +12,7 @@ mod documents;
 mod error;
 mod evidence;
 mod exit_code;
+mod export;
 mod git;
 mod init;
 mod inputs;
@@ -32,7 +33,8 @@ pub use audit::{AuditOutcome, Audited, Difference, audit, audit_files, explain_r
 pub use candidate::{CandidateSource, GitSource};
 pub use codes::{GateCode, errors};
 pub use error::GateError;
-pub use exit_code::ExitCode;
+pub use exit_code::{ExitCode, NotAnExitCode};
+pub use export::{ExportRequest, Exported, export_run};
 pub use init::{COMMAND as INIT_COMMAND, init};
 pub use manifest::{ManifestRequest, WorkerClaim, make_manifest};
 pub use out_dir::write_atomically;

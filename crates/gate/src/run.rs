@@ -173,7 +173,9 @@ impl Inputs {
                 c1(manifest::build(&unit, candidate, &request.worker, now)?.value())
             }
         };
-        admit(self.work_unit.clone(), manifest, self.trust.as_ref(), now)
+        let documents = admit(self.work_unit.clone(), manifest, self.trust.as_ref(), now)?;
+        manifest::started_from(&documents.intake, candidate)?;
+        Ok(documents)
     }
 
     fn check(

@@ -11,7 +11,7 @@ use crate::candidate::Candidate;
 use crate::checks::{self, Plan, Setting};
 use crate::out_dir::OutDir;
 use crate::report::CheckLine;
-use crate::{CandidateSource, clock, GateCode, GateError, inputs, record};
+use crate::{CandidateSource, clock, GateCode, GateError, inputs, manifest, record};
 
 /// What `quorum verify` is asked.
 #[derive(Debug, Clone)]
@@ -95,6 +95,7 @@ pub fn verify(request: &VerifyRequest) -> Result<VerifyOutcome, GateError> {
         isolation,
         hidden: request.key.iter().filter_map(|path| path.canonicalize().ok()).collect(),
         program: &request.program,
+    manifest::started_from(&documents.intake, &candidate)?;
     };
     let checked = checks::run(&plan, &setting)?;
     let answer = answer::assemble(&checked, &documents, trust.as_ref())?;

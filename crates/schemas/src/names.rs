@@ -101,6 +101,10 @@ schema_names! {
     OutputSign => "output-sign-v0.1";
     /// What audit `--json` writes.
     OutputAudit => "output-audit-v0.1";
+    /// What `export verify --json` writes.
+    OutputExportVerify => "output-export-verify-v0.1";
+    /// What `import evidence-report --json` writes.
+    OutputImport => "output-import-v0.1";
     /// What coordinator and verifier --check-config `--json` write.
     OutputCheckConfig => "output-check-config-v0.1";
     /// What submit `--json` writes.

@@ -7,9 +7,11 @@ mod decide;
 mod demo;
 mod digest;
 mod errors;
+mod export;
 mod gate;
 mod handoff;
 mod hidden;
+mod import;
 mod init;
 mod keys;
 mod man;
@@ -56,6 +58,10 @@ pub(crate) enum Command {
     Decide(decide::Args),
     /// Recompute a recorded decision offline.
     Audit(audit::Args),
+    /// Write run reports and human decisions in upstream's form.
+    Export(export::Args),
+    /// Read upstream's older evidence reports.
+    Import(import::Args),
     /// Run the coordinator's daemon.
     Coordinator(coordinator::Args),
     /// Run the verifier's daemon.
@@ -102,6 +108,8 @@ pub(crate) fn run(command: Command, ui: &mut Ui) -> Result<ExitCode, CliError> {
         Command::Sign(args) => sign::run(args, ui),
         Command::Decide(args) => decide::run(args, ui),
         Command::Audit(args) => audit::run(args, ui),
+        Command::Export(args) => export::run(args, ui),
+        Command::Import(args) => import::run(args, ui),
         Command::Coordinator(args) => coordinator::run(args, ui),
         Command::Verifier(args) => verifier::run(args, ui),
         Command::Submit(args) => submit::run(args, ui),
