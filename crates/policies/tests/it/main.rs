@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic and say what it saw")]
 
+mod advice;
 mod agreement;
 mod build;
 mod case_files;
