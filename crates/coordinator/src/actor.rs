@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::decide::Deadline;
 use crate::documents::{Issue, ManifestDoc, Refused, read_handoff, read_manifest, read_work_unit, write_handoff};
 use crate::leases::refused;
-use crate::{CoordinatorError, audit, clock, limits};
+use crate::{CoordinatorError, RefusedCode, audit, clock, limits};
 
 /// The streams that the actor follows, in the order in which a start reads them: what comes later in this list refers to
 /// what came earlier.
@@ -222,7 +222,8 @@ impl Actor {
                 }
                 Ok(None) => {
                     let message = "the candidate's blob is not on the mesh; publish it before the manifest";
-                    self.refuse_manifest(&manifest, &stored, &Refused::new("candidate_missing", "", message)).await
+                    self.refuse_manifest(&manifest, &stored, &Refused::new(RefusedCode::CandidateMissing, "", message))
+                        .await
                 }
                 Err(refused) => self.refuse_manifest(&manifest, &stored, &refused).await,
             },
@@ -249,7 +250,7 @@ impl Actor {
     ) -> Result<Result<Option<BlobRef>, Refused>, CoordinatorError> {
         let CandidateSubject::Sha256 { digest, .. } = candidate_subject(&intake.binding) else {
             let message = "the mesh carries bytes; hand the head tree in as an artifact_bundle";
-            return Ok(Err(Refused::new("candidate_unsupported", "", message)));
+            return Ok(Err(Refused::new(RefusedCode::CandidateUnsupported, "", message)));
         };
         let found = match self.context.mesh.find_blob(BlobRole::Worker, &manifest.worker.id, digest).await {
             // A handoff that stands was issued for a candidate that was whole.
@@ -266,7 +267,7 @@ impl Actor {
                 error @ (MeshError::TooLarge { .. }
                 | MeshError::MessageMalformed { .. }
                 | MeshError::BlobCorrupt { .. }),
-            ) => Ok(Err(Refused::new("candidate_unreadable", "", error.to_string()))),
+            ) => Ok(Err(Refused::new(RefusedCode::CandidateUnreadable, "", error.to_string()))),
             Err(error) => Err(error.into()),
         }
     }
@@ -363,7 +364,9 @@ impl Actor {
     async fn take_evidence(&mut self, stored: &Stored) -> Result<(), CoordinatorError> {
         let place = stored.place();
         let Ok(Place::Evidence { verifier, handoff, seat, try_no }) = place else {
-            return self.refuse(stored, &Refused::new("wrong_place", "", "not an evidence subject"), None).await;
+            return self
+                .refuse(stored, &Refused::new(RefusedCode::WrongPlace, "", "not an evidence subject"), None)
+                .await;
         };
         if !self.board.cases.contains_key(&handoff) {
             // The manifest may have been handed to another replica.
@@ -372,11 +375,12 @@ impl Actor {
         let horizon = stored.sequence;
         let earlier = self.board.cases.get(&handoff).map(|case| self.board.earlier_attempts(case));
         let (Some(case), Some(earlier)) = (self.board.cases.get_mut(&handoff), earlier) else {
-            let refused = Refused::new("wrong_handoff", "", "there is no such handoff");
+            let refused = Refused::new(RefusedCode::WrongHandoff, "", "there is no such handoff");
             return self.refuse(stored, &refused, Some(handoff)).await;
         };
         if !case.hears(&verifier, seat, try_no) {
-            let refused = Refused::new("too_many", "", "no such seat and try, and not the first such message");
+            let refused =
+                Refused::new(RefusedCode::TooMany, "", "no such seat and try, and not the first such message");
             return self.refuse(stored, &refused, Some(handoff)).await;
         }
         self.context.take_evidence(case, &verifier, stored).await?;
@@ -406,7 +410,7 @@ impl Actor {
             tracing::error!(message, "a dead letter that cannot be read");
             return Ok(());
         };
-        let refused = Refused::new("deliveries_exhausted", "", message);
+        let refused = Refused::new(RefusedCode::DeliveriesExhausted, "", message);
         let subject = &stored.subject;
         let record = audit::record("dead-letter", &refused, subject, stored.digest(), &letter.consumer, None);
         self.context.audit(&record).await
@@ -434,7 +438,7 @@ impl Actor {
         }
         let reply = match self.board.cases.get_mut(&handoff) {
             Some(case) => self.context.lease(case, &call.verifier, &call.request, clock::now()).await?,
-            None => refused("unknown_handoff"),
+            None => refused(RefusedCode::UnknownHandoff),
         };
         tracing::debug!(verifier = call.verifier, request = ?call.request, ?reply, "lease");
         if let Err(error) = call.reply(&reply).await {

@@ -4,6 +4,7 @@ use quorum_handoff::{Intake, WorkUnit, intake_values};
 use quorum_policies::Policy;
 use quorum_schemas::{C1Digest, Digest, Timestamp};
 
+use crate::RefusedCode;
 use crate::documents::{ManifestDoc, Refused, WorkUnitDoc, check_candidate, handoff_refusal};
 use crate::limits;
 
@@ -39,7 +40,7 @@ pub(crate) fn admit(manifest: &ManifestDoc, known: &Known<'_>, policy: &Policy, 
     match known.first {
         Some(first) if first != manifest.digest => {
             let message = format!("attempt {} was used for {first}", manifest.attempt);
-            return Admission::Refuse(Refused::new("attempt_conflict", "/attempt", message));
+            return Admission::Refuse(Refused::new(RefusedCode::AttemptConflict, "/attempt", message));
         }
         Some(_) => return Admission::Again,
         None => {}
@@ -50,7 +51,7 @@ pub(crate) fn admit(manifest: &ManifestDoc, known: &Known<'_>, policy: &Policy, 
             return Admission::Wait;
         }
         let message = format!("no author published {} version {}", manifest.work, manifest.version);
-        return Admission::Refuse(Refused::new("unknown_work_unit", "/work_unit_id", message));
+        return Admission::Refuse(Refused::new(RefusedCode::UnknownWorkUnit, "/work_unit_id", message));
     };
     match intake_values(work_unit.work_unit.value().clone(), manifest.value.clone(), None) {
         Err(errors) => Admission::Refuse(handoff_refusal(&errors)),
@@ -75,20 +76,20 @@ fn may_verify(
         && came < manifest.received_at
     {
         let message = format!("version {} was superseded by {newest}", manifest.version);
-        return Err(Refused::new("superseded_work_unit", "/work_unit_version", message));
+        return Err(Refused::new(RefusedCode::SupersededWorkUnit, "/work_unit_version", message));
     }
     if policy.reverify {
         return Ok(());
     }
     if manifest.attempt > work_unit.max_attempts() {
         let message = format!("attempt {} of at most {}", manifest.attempt, work_unit.max_attempts());
-        return Err(Refused::new("attempts_exhausted", "/attempt", message));
+        return Err(Refused::new(RefusedCode::AttemptsExhausted, "/attempt", message));
     }
     let candidate = intake.binding.candidate_digest();
     match (known.rejected)(&candidate) {
         Some(at) if at <= manifest.received_at => {
             let message = format!("{candidate} was rejected for this work unit at {at}; hand in another candidate");
-            Err(Refused::new("candidate_rejected", "", message))
+            Err(Refused::new(RefusedCode::CandidateRejected, "", message))
         }
         _ => Ok(()),
     }

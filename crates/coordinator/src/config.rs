@@ -7,7 +7,7 @@ use quorum_attest::{Entry, Role, SigningKey, TrustRoot};
 use quorum_gate::TrustStore;
 use quorum_mesh::NatsConfig;
 use quorum_policies::Policy;
-use quorum_schemas::{Digest, Timestamp};
+use quorum_schemas::{Digest, Timestamp, with_nearest_key};
 use serde::{Deserialize, Deserializer};
 
 use crate::{CoordinatorError, clock, limits};
@@ -125,8 +125,12 @@ impl Config {
     pub fn load(path: &Path) -> Result<Self, CoordinatorError> {
         let bytes = read("configuration", path, limits::CONFIG_BYTES)?;
         let malformed = |reason: String| CoordinatorError::ConfigMalformed { path: path.to_owned(), reason };
+        if bytes.starts_with(b"\xef\xbb\xbf") {
+            return Err(malformed("it starts with a byte order mark; remove it".to_owned()));
+        }
         let text = String::from_utf8(bytes).map_err(|error| malformed(error.to_string()))?;
-        let mut config: Self = toml::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+        let mut config: Self =
+            toml::from_str(&text).map_err(|error| malformed(with_nearest_key(&error.to_string())))?;
         let base = path.parent().unwrap_or(Path::new("."));
         let named = [
             &mut config.key,

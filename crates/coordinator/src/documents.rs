@@ -9,6 +9,7 @@ use quorum_mesh::{Place, Stored};
 use quorum_schemas::{C1Digest, Digest, Object, SchemaName, Timestamp, Value, validate};
 
 use crate::CoordinatorError;
+use crate::RefusedCode;
 
 /// Why a published document has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +23,8 @@ pub(crate) struct Refused {
 }
 
 impl Refused {
-    pub(crate) fn new(code: &'static str, pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code, pointer: pointer.into(), message: message.into() }
+    pub(crate) fn new(code: impl Into<&'static str>, pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), pointer: pointer.into(), message: message.into() }
     }
 }
 
@@ -89,7 +90,7 @@ pub(crate) fn read_manifest(stored: &Stored, trust: &TrustRoot) -> Result<Manife
     let named = value.at(&["worker", "id"]).and_then(Value::as_str).unwrap_or_default();
     if named != signer.id || worker != signer.id {
         let message = format!("signed by {:?}, published as {worker:?}, worker.id {named:?}", signer.id);
-        return Err(Refused::new("worker_mismatch", "/worker/id", message));
+        return Err(Refused::new(RefusedCode::WorkerMismatch, "/worker/id", message));
     }
     let says = |key| value.get(key).and_then(Value::as_u64);
     let same = value.get("work_unit_id").and_then(Value::as_str) == Some(work.as_str())
@@ -120,7 +121,7 @@ pub(crate) fn check_candidate(manifest: &ManifestDoc, binding: &ManifestBinding)
         return Ok(());
     }
     let message = format!("signed about {:?}, the candidate is {expected:?}", manifest.about);
-    Err(Refused::new("wrong_candidate", "", message))
+    Err(Refused::new(RefusedCode::WrongCandidate, "", message))
 }
 
 /// The subject of every statement about a candidate.
@@ -134,7 +135,7 @@ pub(crate) fn subject(binding: &ManifestBinding) -> Subject {
 /// The first of several refusals by schema and derivation, which are listed worst first.
 pub(crate) fn handoff_refusal(errors: &[quorum_handoff::HandoffError]) -> Refused {
     let Some(first) = errors.first() else {
-        return Refused::new("schema_invalid", "", "refused without a reason");
+        return Refused::new(RefusedCode::SchemaInvalid, "", "refused without a reason");
     };
     let pointer = first.places().into_iter().next().map(|place| place.pointer).unwrap_or_default();
     let message = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
@@ -192,9 +193,9 @@ pub(crate) fn read_handoff(stored: &Stored, trust: &TrustRoot) -> Result<Handoff
     validate(SchemaName::HandoffPredicate, predicate).map_err(|violations| {
         let first = violations.first().map(|v| v.pointer.clone()).unwrap_or_default();
         let message = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-        Refused::new("schema_invalid", first, message)
+        Refused::new(RefusedCode::SchemaInvalid, first, message)
     })?;
-    let malformed = |key: &str| Refused::new("malformed", format!("/{key}"), "unusable");
+    let malformed = |key: &str| Refused::new(RefusedCode::Malformed, format!("/{key}"), "unusable");
     let get = |key: &str| predicate.get(key).ok_or_else(|| malformed(key));
     let digest =
         |key: &str| get(key)?.as_str().and_then(|text| text.parse::<Digest>().ok()).ok_or_else(|| malformed(key));
@@ -242,9 +243,9 @@ fn subject_is(authentic: &Authentic, expected: &Subject) -> Result<(), Refused> 
     if same {
         return Ok(());
     }
-    Err(Refused::new("inconsistent", "", format!("signed about {about:?}, it should be {expected:?}")))
+    Err(Refused::new(RefusedCode::Inconsistent, "", format!("signed about {about:?}, it should be {expected:?}")))
 }
 
 fn wrong_place(stored: &Stored, what: String) -> Refused {
-    Refused::new("wrong_place", "", format!("{} holds {what}", stored.subject))
+    Refused::new(RefusedCode::WrongPlace, "", format!("{} holds {what}", stored.subject))
 }

@@ -10,6 +10,8 @@ use quorum_policies::PoliciesError;
 use quorum_schemas::{C1Digest, Digest, ErrorEntry, error_codes};
 use quorum_tasks::TasksError;
 
+use crate::RefusedCode;
+
 /// A fault of the coordinator itself. What is wrong with a document of somebody else is a refusal, never an error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -198,5 +200,5 @@ fn awaits_new_trust(error: &AttestError) -> bool {
 /// The part of the error catalogue that belongs to this crate.
 #[must_use]
 pub fn errors() -> Vec<ErrorEntry> {
-    CoordinatorError::ENTRIES.to_vec()
+    [CoordinatorError::ENTRIES, RefusedCode::ENTRIES].concat()
 }

@@ -10,7 +10,7 @@ use crate::audit;
 use crate::case::{Case, Item};
 use crate::context::Context;
 use crate::documents::{Refused, open};
-use crate::{CoordinatorError, clock};
+use crate::{CoordinatorError, RefusedCode, clock};
 
 impl Context {
     /// Takes one message of the evidence stream into its case and tells the seats. Nothing is dropped: what is refused
@@ -55,7 +55,7 @@ impl Context {
             self.audit(&audit::refusal(stored, verifier, &refused, Some(case.id()))).await?;
         }
         for refusal in hearing.refusals.iter().filter(|refusal| refusal.code.as_str() == "equivocation") {
-            let refused = Refused::new("equivocation", refusal.pointer.clone(), refusal.message.clone());
+            let refused = Refused::new(RefusedCode::Equivocation, refusal.pointer.clone(), refusal.message.clone());
             let record =
                 audit::record("equivocation", &refused, &stored.subject, refusal.envelope, verifier, Some(case.id()));
             self.audit(&record).await?;

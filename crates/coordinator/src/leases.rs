@@ -6,7 +6,7 @@ use quorum_tasks::{Effect, Event, step};
 
 use crate::case::Case;
 use crate::context::Context;
-use crate::{CoordinatorError, limits};
+use crate::{CoordinatorError, RefusedCode, limits};
 
 impl Context {
     /// Answers one request after its write is stored. Effects beside the answer (offers) are carried out too.
@@ -18,7 +18,7 @@ impl Context {
         now: Timestamp,
     ) -> Result<LeaseReply, CoordinatorError> {
         if !case.is_live() {
-            return Ok(refused("handoff_decided"));
+            return Ok(refused(RefusedCode::HandoffDecided));
         }
         let event = match event(verifier, request, now) {
             Ok(event) => event,
@@ -46,7 +46,7 @@ impl Context {
             self.carry_out(case, effects, now).await?;
             return Ok(reply);
         }
-        Ok(refused("busy"))
+        Ok(refused(RefusedCode::Busy))
     }
 
     /// Offers that were made before this process started, or by another replica, stand on the stream.
@@ -94,9 +94,9 @@ fn reply(case: &Case, seat: u32, effects: &[Effect], released: LeaseReply) -> Le
             _ => {}
         }
     }
-    refused("seat_closed")
+    refused(RefusedCode::SeatClosed)
 }
 
-pub(crate) fn refused(code: &str) -> LeaseReply {
-    LeaseReply::Refused { code: code.to_owned() }
+pub(crate) fn refused(code: impl Into<&'static str>) -> LeaseReply {
+    LeaseReply::Refused { code: code.into().to_owned() }
 }

@@ -11,6 +11,7 @@ mod audit;
 mod board;
 mod case;
 mod clock;
+mod codes;
 mod config;
 mod context;
 mod decide;
@@ -25,6 +26,7 @@ mod record;
 mod run;
 
 pub use config::{Config, Loaded, Timing};
+pub use codes::RefusedCode;
 pub use error::{CoordinatorError, errors};
 pub use export::{Exported, export};
 pub use run::run;

@@ -5,6 +5,7 @@ use quorum_schemas::Timestamp;
 use quorum_tasks::{Effect, Event, Record};
 
 use crate::CoordinatorError;
+use crate::RefusedCode;
 use crate::audit;
 use crate::case::Case;
 use crate::context::Context;
@@ -81,7 +82,7 @@ impl Context {
     async fn tell_lapse(&self, case: &Case, seat: u32, verifier: &str, try_no: u32) -> Result<(), CoordinatorError> {
         let handoff = case.id();
         let place = Place::Offer { verifier: verifier.to_owned(), handoff, seat, try_no }.subject()?;
-        let refused = Refused::new("lapsed", "", "the lease ran out unanswered");
+        let refused = Refused::new(RefusedCode::Lapsed, "", "the lease ran out unanswered");
         self.audit(&audit::record("lease", &refused, &place, handoff.of_bytes(), verifier, Some(handoff))).await
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use quorum_handoff::CandidateReference;
 use quorum_schemas::Digest;
 use quorum_verifier::bundle;
+use quorum_verifier::limits::TREE_BYTES;
 use tempfile::TempDir;
 
 use crate::control::ControlFiles;
@@ -164,6 +165,11 @@ fn lone_file(file: &Path) -> Result<(PathBuf, PathBuf, TempDir), GateError> {
             GateCode::CandidateMissing,
             format!("{} is neither a directory nor a file", file.display()),
         ));
+    }
+    let size = fs::metadata(file).map_err(|source| GateError::Read { path: file.to_owned(), source })?.len();
+    if size > TREE_BYTES {
+        let message = format!("the candidate has {size} bytes, the limit is {TREE_BYTES}");
+        return Err(GateError::worker(GateCode::CandidateUnusable, message));
     }
     let name = PathBuf::from(file.file_name().unwrap_or_default());
     let scratch = scratch()?;

@@ -128,6 +128,9 @@ impl Policy {
         if bytes.len() > limits::POLICY_BYTES {
             return Err(PoliciesError::TooLarge { found: bytes.len(), limit: limits::POLICY_BYTES });
         }
+        if bytes.starts_with(b"\xef\xbb\xbf") {
+            return Err(PoliciesError::Syntax("it starts with a byte order mark; remove it".to_owned()));
+        }
         let text = std::str::from_utf8(bytes).map_err(|error| PoliciesError::Syntax(format!("not UTF-8: {error}")))?;
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             PoliciesError::Syntax(error.to_string().trim_end().replace('\n', " | "))

@@ -19,6 +19,20 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
+/// The reason of a reader that names an unknown key and those it knows, with the nearest of them in the end. Any other
+/// reason stays as it is.
+#[must_use]
+pub fn with_nearest_key(reason: &str) -> String {
+    let nearest = || {
+        let (key, known) = reason.split_once("unknown field `")?.1.split_once("`, expected ")?;
+        let names = known.split('`').skip(1).step_by(2);
+        let near = names.map(|name| (strsim::damerau_levenshtein(key, name), name)).min()?;
+        // Further away it is another word and no slip.
+        (near.0 <= key.len().div_ceil(3)).then_some(near.1)
+    };
+    nearest().map_or_else(|| reason.to_owned(), |name| format!("{}; did you mean `{name}`?", reason.trim_end()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,5 +49,20 @@ mod tests {
         assert_eq!(counted(0, "file"), "0 files");
         assert_eq!(counted(1, "file"), "1 file");
         assert_eq!(counted(2, "file"), "2 files");
+    }
+
+    #[test]
+    fn the_nearest_key_is_suggested() {
+        for (reason, expected) in [
+            ("unknown field `trsut`, expected one of `key`, `trust`, `nats`", Some("trust")),
+            ("at 1: unknown field `ke`, expected `key` or `trust`\n", Some("key")),
+            ("unknown field `zzzzzz`, expected one of `key`, `trust`", None),
+            ("unknown field `x`, there are no fields", None),
+            ("missing field `key`", None),
+        ] {
+            let found = with_nearest_key(reason);
+            let hint = expected.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+            assert_eq!(found, if hint.is_empty() { reason.to_owned() } else { format!("{}{hint}", reason.trim_end()) });
+        }
     }
 }

@@ -340,6 +340,10 @@ impl CaseFile {
         if bytes.len() > limits::CASES_BYTES {
             return Err(PoliciesError::CasesTooLarge { found: bytes.len(), limit: limits::CASES_BYTES });
         }
+        if bytes.starts_with(b"\xef\xbb\xbf") {
+            let reason = "it starts with a byte order mark; remove it".to_owned();
+            return Err(PoliciesError::CasesSyntax { line: 1, reason });
+        }
         let text = std::str::from_utf8(bytes).map_err(|error| PoliciesError::CasesSyntax {
             line: line_at(bytes, error.valid_up_to()),
             reason: "not UTF-8".to_owned(),

@@ -53,6 +53,8 @@ fn what_a_policy_cannot_say_is_refused_with_its_place() {
     }
     assert_eq!(Policy::parse(b"id = \"p\"").expect_err("no version").code(), "policy_missing_key");
     assert_eq!(Policy::parse(b"schema_version = \"0.2\"\nid = \"p\"").expect_err("unknown").code(), "policy_value");
+    let marked = Policy::parse(b"\xef\xbb\xbfschema_version = \"0.1\"\nid = \"p\"").expect_err("a byte order mark");
+    assert_eq!(marked.code(), "policy_syntax");
     assert_eq!(Policy::parse(&vec![b'#'; 70_000]).expect_err("large").code(), "policy_too_large");
 }
 

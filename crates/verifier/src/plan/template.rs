@@ -30,6 +30,9 @@ impl PlanTemplate {
             let found = format!("{} bytes, the limit is {}", bytes.len(), limits::PLAN_BYTES);
             return Err(VerifierError::PlanSyntax(found));
         }
+        if bytes.starts_with(b"\xef\xbb\xbf") {
+            return Err(VerifierError::PlanSyntax("it starts with a byte order mark; remove it".to_owned()));
+        }
         let text = std::str::from_utf8(bytes).map_err(|error| VerifierError::PlanSyntax(error.to_string()))?;
         let table: toml::Table = toml::from_str(text).map_err(|error| VerifierError::PlanSyntax(error.to_string()))?;
         let value = from_toml("the plan", toml::Value::Table(table))?;
