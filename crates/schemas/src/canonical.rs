@@ -1,12 +1,14 @@
 //! Canonical forms. C1 is the mesh's; RFC 8785 (JCS) is used only where a contract names it.
 
+use crate::scan::plain_run;
 use crate::{SchemasError, Value};
 
 /// The bytes of `value` in C1: keys sorted by code point, no spaces, UTF-8 as is, numbers as CPython's `repr` prints
 /// them. These are the bytes of `json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)`.
 #[must_use]
 pub fn c1(value: &Value) -> Vec<u8> {
-    let mut out = String::new();
+    // Most documents need one or two growths from here.
+    let mut out = String::with_capacity(2048);
     write(value, &mut out, usize::MAX);
     out.into_bytes()
 }
@@ -81,7 +83,7 @@ fn write(value: &Value, out: &mut String, enough: usize) {
 fn write_string(text: &str, out: &mut String, enough: usize) {
     out.push('"');
     // Nobody cuts a whole document, and few texts have anything to escape.
-    if enough == usize::MAX && text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+    if enough == usize::MAX && plain_run(text.as_bytes()) == text.len() {
         out.push_str(text);
         out.push('"');
         return;
@@ -107,7 +109,10 @@ fn write_string(text: &str, out: &mut String, enough: usize) {
 
 /// Python's `float.__repr__`: the shortest digits that round-trip, fixed notation for 1e-4 <= |x| < 1e16, otherwise
 /// an exponent with a sign and at least two digits.
-fn write_float(number: f64, out: &mut String) {
+pub(crate) fn write_float(number: f64, out: &mut String) {
+    if write_short(number, out) {
+        return;
+    }
     let scientific = shortest(number);
     let (mantissa, exponent) = scientific.split_once('e').expect("`{:e}` of a finite float has an exponent");
     let exponent: i32 = exponent.parse().expect("`{:e}` writes a decimal exponent");
@@ -119,12 +124,37 @@ fn write_float(number: f64, out: &mut String) {
     }
 }
 
+/// Writes a number of at most 15 digits, six of them behind the point, and tells whether it was one. The division is
+/// rounded correctly, so the decimal reads back as the number, and no other of at most 15 digits does.
+fn write_short(number: f64, out: &mut String) -> bool {
+    let size = number.abs();
+    if !(1e-4..1e9).contains(&size) {
+        return false;
+    }
+    for (places, power) in [(1, 10_u64), (2, 100), (3, 1_000), (6, 1_000_000)] {
+        let scaled = size * power as f64;
+        if scaled.fract() == 0.0 && scaled / power as f64 == size {
+            let digits = scaled as u64;
+            let part = format!("{:0places$}", digits % power);
+            let part = part.trim_end_matches('0');
+            let sign = if number < 0.0 { "-" } else { "" };
+            out.push_str(&format!("{sign}{}.{}", digits / power, if part.is_empty() { "0" } else { part }));
+            return true;
+        }
+    }
+    false
+}
+
 /// The shortest digits in scientific notation. Of two equally short and equally near ones CPython takes the even, the
 /// standard library the larger (746807203247962.25 is `...962.2` there); rounding to that many digits is exact and
 /// half to even, and may leave the number only beside a power of two, where the standard library's choice stands.
 fn shortest(number: f64) -> String {
     let shortest = format!("{number:e}");
     let digits = shortest.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count();
+    // Two decimals of so few digits are never the same binary64, so there is no tie.
+    if digits <= 15 {
+        return shortest;
+    }
     let even = format!("{number:.*e}", digits.saturating_sub(1));
     if even.parse() == Ok(number) { even } else { shortest }
 }

@@ -6,11 +6,13 @@
 mod canonical;
 mod catalogue;
 mod digest;
+mod document;
 mod error;
 pub mod limits;
 mod names;
 mod parse;
 mod place;
+mod scan;
 mod text;
 mod time;
 #[doc(hidden)]
@@ -21,10 +23,11 @@ mod value;
 pub use canonical::{c1, jcs};
 pub use catalogue::ErrorEntry;
 pub use digest::{Bytes, C1, C1Digest, Digest, Jcs, JcsDigest, Sha256};
+pub use document::c1_of_document;
 pub use error::{ParseError, ParseReason, SchemasError, errors};
 pub use names::SchemaName;
 pub use parse::{parse, parse_with};
-pub use text::{counted, one_line};
+pub use text::{counted, one_line, with_nearest_key};
 pub use time::Timestamp;
 pub use validate::{SchemaViolation, prepare, validate};
 pub use value::{Integer, Object, Value};

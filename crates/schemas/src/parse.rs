@@ -1,5 +1,7 @@
 //! The strict parser: a recursion over `serde_json`'s raw values, so that the grammar is the library's and only the
 //! refusals are ours. Raw tokens keep what `serde_json::Value` would lose: duplicate keys, big integers, `1` or `1.0`.
+//!
+//! A document of one plain meaning is read in one pass before (see `scan`); every refusal is the recursion's.
 
 use std::fmt;
 
@@ -9,6 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::limits::{DOCUMENT, INTEGER_DIGITS, Limits};
 use crate::place::{escape, pointer_at};
+use crate::scan::{Number, Scan};
 use crate::value::{Integer, Object};
 use crate::{ParseError, ParseReason, Value};
 
@@ -25,6 +28,101 @@ pub fn parse(bytes: &[u8]) -> Result<Value, ParseError> {
 /// # Errors
 /// A [`ParseError`] with the code and the place of the first refusal.
 pub fn parse_with(bytes: &[u8], limits: Limits) -> Result<Value, ParseError> {
+    match plain(bytes, limits) {
+        Some(value) => {
+            debug_assert!(
+                judged(bytes, limits).is_ok_and(|other| same(&other, &value)),
+                "two readings of one document"
+            );
+            Ok(value)
+        }
+        None => judged(bytes, limits),
+    }
+}
+
+/// The value of a document that has one plain meaning; `None` leaves it to [`judged`].
+fn plain(bytes: &[u8], limits: Limits) -> Option<Value> {
+    let mut builder = Builder { scan: Scan::new(bytes, limits)? };
+    let value = builder.value()?;
+    builder.scan.end()?;
+    Some(value)
+}
+
+struct Builder<'a> {
+    scan: Scan<'a>,
+}
+
+impl Builder<'_> {
+    fn value(&mut self) -> Option<Value> {
+        match self.scan.next()? {
+            b'"' => self.string(),
+            b'{' => self.object(),
+            b'[' => self.array(),
+            b't' => self.scan.word("true").map(|()| Value::Bool(true)),
+            b'f' => self.scan.word("false").map(|()| Value::Bool(false)),
+            b'n' => self.scan.word("null").map(|()| Value::Null),
+            _ => Some(match self.scan.number()? {
+                Number::Integer(token) => Value::Int(Integer::from_token(token)),
+                Number::Repr(token) => Value::Float(token.parse().ok()?),
+                Number::Float(number) => Value::Float(number),
+            }),
+        }
+    }
+
+    fn string(&mut self) -> Option<Value> {
+        let text = self.scan.string()?;
+        if text.escaped {
+            return serde_json::from_str(self.scan.text(text.start - 1..text.end + 1)).ok().map(Value::String);
+        }
+        Some(Value::from(self.scan.text(text.start..text.end)))
+    }
+
+    fn array(&mut self) -> Option<Value> {
+        self.scan.open()?;
+        let mut items = Vec::new();
+        if !self.scan.closes(b']') {
+            loop {
+                items.push(self.value()?);
+                match self.scan.next()? {
+                    b',' => {}
+                    b']' => break,
+                    _ => return None,
+                }
+            }
+        }
+        self.scan.close();
+        Some(Value::Array(items))
+    }
+
+    fn object(&mut self) -> Option<Value> {
+        self.scan.open()?;
+        let mut members = Object::new();
+        if !self.scan.closes(b'}') {
+            loop {
+                let key = self.scan.key()?;
+                let key = self.scan.text(key).to_owned();
+                if members.insert(key, self.value()?).is_some() {
+                    return None;
+                }
+                match self.scan.next()? {
+                    b',' => {}
+                    b'}' => break,
+                    _ => return None,
+                }
+            }
+        }
+        self.scan.close();
+        Some(Value::Object(members))
+    }
+}
+
+/// Equal, and floats to the bit: `-0.0` is not `0.0` in C1.
+fn same(a: &Value, b: &Value) -> bool {
+    a == b && crate::c1(a) == crate::c1(b)
+}
+
+/// What the library reads, or why it refuses.
+fn judged(bytes: &[u8], limits: Limits) -> Result<Value, ParseError> {
     let root = |reason, offset| ParseError { reason, offset, pointer: String::new() };
     if bytes.len() > limits.bytes {
         return Err(root(ParseReason::TooLarge { found: bytes.len(), limit: limits.bytes }, limits.bytes));

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use quorum_schemas::{Digest, parse};
+use quorum_schemas::{C1Digest, Digest, parse};
 
 use crate::random::Random;
 
@@ -403,8 +403,11 @@ fn a_hundred_thousand_documents_agree_with_cpython() {
                 Ok(value) => {
                     assert_eq!(class, "ok", "we read what CPython calls {class} (seed {seed}): {shown:?}");
                     assert_eq!(Digest::c1(&value).to_string(), digest, "seed {seed}: {shown:?}");
+                    let straight = C1Digest::of_document(document).unwrap();
+                    assert_eq!(straight.to_string(), digest, "seed {seed}, without a tree: {shown:?}");
                 }
                 Err(refusal) => {
+                    assert_eq!(C1Digest::of_document(document).unwrap_err(), refusal, "seed {seed}: {shown:?}");
                     // At the top level CPython reads the number before the cut and calls `e` of `1e` extra data.
                     let cut_number =
                         class == "json_trailing_bytes" && shown.trim_end().ends_with(['.', 'e', 'E', '+', '-']);

@@ -4,6 +4,7 @@
 mod agreement;
 mod canonical;
 mod differential;
+mod document;
 mod golden;
 mod jcs;
 mod ours;
