@@ -184,13 +184,12 @@ impl EvaluatorPlan {
             [("id", UPSTREAM_VERIFIER), ("type", "system"), ("adapter", adapter), ("adapter_version", version)]
         {
             // What is missing or no text is the schema's to say.
-            if let Some(found) = self.value.at(&["verifier", key]).and_then(Value::as_str)
-                && found != wanted
-            {
-                let version = self.version.as_str();
+            let Some(found) = self.value.at(&["verifier", key]) else { continue };
+            if found.as_str().is_some_and(|found| found != wanted) {
+                let (version, found) = (self.version.as_str(), found.shown());
                 return refuse(
                     EvaluatorRule::E13,
-                    format!("/verifier/{key} is `{found}`; EvaluatorPlan {version} has the meaning of `{wanted}` only"),
+                    format!("/verifier/{key} is {found}; EvaluatorPlan {version} has the meaning of \"{wanted}\" only"),
                 );
             }
         }
