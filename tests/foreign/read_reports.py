@@ -37,7 +37,7 @@ def junit(data: bytes) -> dict:
     counted = {name: seen[name] for name in declared}
     if declared != counted:
         raise ValueError(f"declared {declared}, counted {counted}")
-    seen["system_out"] = suites[0].system_out or ""
+    seen["system_out"] = suites[0]._elem.findtext("system-out") or ""
     return seen
 
 
@@ -77,9 +77,12 @@ class Tags(HTMLParser):
         self.tags: list[str] = []
         self.headings: list[str] = []
         self.inside = False
+        self.code = 0
+        self.words: list[str] = []
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
+        self.code += tag in ("code", "pre")
         if tag in ("h1", "h2", "h3", "h4", "h5", "h6"):
             self.inside = True
             self.headings.append("")
@@ -87,10 +90,14 @@ class Tags(HTMLParser):
     def handle_endtag(self, tag):
         if tag in ("h1", "h2", "h3", "h4", "h5", "h6"):
             self.inside = False
+        self.code -= tag in ("code", "pre")
 
     def handle_data(self, data):
         if self.inside:
             self.headings[-1] += data
+        # Hosts look for emoji, mentions and references here, and only here.
+        if not self.code:
+            self.words.append(data)
 
 
 def markdown(data: bytes) -> dict:
@@ -98,7 +105,7 @@ def markdown(data: bytes) -> dict:
     html = cmarkgfm.github_flavored_markdown_to_html(data.decode(), Options.CMARK_OPT_UNSAFE)
     tags = Tags()
     tags.feed(html)
-    return {"tags": sorted(set(tags.tags)), "headings": tags.headings}
+    return {"tags": sorted(set(tags.tags)), "headings": tags.headings, "words": " ".join(tags.words)}
 
 
 def main() -> None:

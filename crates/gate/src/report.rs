@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use quorum_policies::Decision;
-use quorum_schemas::{Digest, one_line};
+use quorum_schemas::Digest;
 use quorum_verifier::CheckOutcome;
 
 use crate::control::ControlFiles;
@@ -62,12 +62,13 @@ impl From<&CheckOutcome> for CheckLine {
 /// One line for each check, in columns.
 #[must_use]
 pub fn check_lines(checks: &[CheckLine]) -> Vec<String> {
-    let width = checks.iter().map(|check| check.id.chars().count()).max().unwrap_or(0);
-    let line = |check: &CheckLine| {
-        let (status, id, summary) = (&check.status, one_line(&check.id), one_line(&check.summary));
+    let ids: Vec<String> = checks.iter().map(|check| clean::name(&check.id)).collect();
+    let width = ids.iter().map(|id| id.chars().count()).max().unwrap_or(0);
+    let line = |(check, id): (&CheckLine, &String)| {
+        let (status, summary) = (&check.status, clean::message(&check.summary));
         format!("{status:<12}  {id:<width$}  {summary}")
     };
-    checks.iter().map(line).collect()
+    checks.iter().zip(&ids).map(line).collect()
 }
 
 /// What a report is about.
@@ -228,7 +229,8 @@ impl FromStr for ReportTarget {
     type Err = GateError;
 
     fn from_str(text: &str) -> Result<Self, GateError> {
-        let refuse = |why: &str| Err(GateError::control(GateCode::ReportMalformed, format!("--report `{text}`: {why}")));
+        let refuse =
+            |why: &str| Err(GateError::control(GateCode::ReportMalformed, format!("--report `{text}`: {why}")));
         let Some((format, file)) = text.split_once('=') else { return refuse("write FORMAT=FILE") };
         if file.is_empty() {
             return refuse("the file is missing after `=`");

@@ -3,11 +3,12 @@
 use std::path::{Component, Path};
 
 use quorum_gate::{
-    CandidateSource, CheckLine, Format, GateOutcome, ReportPlaces, ReportSubject, ReportTarget,
-    workflow_commands, write_atomically,
+    CandidateSource, CheckLine, Format, GateOutcome, ReportPlaces, ReportSubject, ReportTarget, workflow_commands,
+    write_atomically,
 };
 use quorum_policies::Decision;
 
+use crate::codes::CliCode;
 use crate::error::CliError;
 use crate::ui::Ui;
 
@@ -39,7 +40,7 @@ impl ReportOptions {
             if let Some(other) = targets.iter().find(|other| other.file == target.file) {
                 let (file, first, second) = (target.file.display(), other.format, target.format);
                 let message = format!("--report writes {file} twice, as {first} and as {second}; name two files");
-                return Err(CliError::control("report_twice", message));
+                return Err(CliError::control(CliCode::ReportTwice, message));
             }
             targets.push(target);
         }
@@ -64,8 +65,7 @@ impl Reports {
     /// error itself is told by who ends the process, and a report that cannot be written does not change it.
     fn tell_error(&self, error: &CliError, ui: &mut Ui, allowed: impl Fn(&Path) -> bool) {
         let message = error.to_string();
-        let subject =
-            ReportSubject::NoDecision { code: error.code(), message: &message, exit_code: error.exit_code() };
+        let subject = ReportSubject::NoDecision { code: error.code(), message: &message, exit_code: error.exit_code() };
         if let Err(second) = self.write(&subject, allowed) {
             ui.error(&second);
         }

@@ -36,11 +36,7 @@ fn foreign(folder: &Path) -> Option<BTreeMap<String, Json>> {
 
 /// Check marks and their like: what makes a line green without a word.
 fn green(text: &str) -> bool {
-    text.chars().any(|it| matches!(it, '\u{2705}' | '\u{2714}' | '\u{2611}' | '\u{2713}' | '\u{1f7e2}' | '\u{1f7e9}'))
-        || [":white_check_mark:", ":heavy_check_mark:"].iter().any(|code| {
-            // Inside code a renderer leaves them alone.
-            text.split('`').step_by(2).any(|outside| outside.contains(code))
-        })
+    text.contains(['\u{2705}', '\u{2714}', '\u{2611}', '\u{2713}', '\u{1f7e2}', '\u{1f7e9}'])
 }
 
 #[test]
@@ -87,7 +83,7 @@ fn nothing_short_of_accept_looks_green_in_any_format() {
     let base = Base::new();
     let folder = tempfile::tempdir().unwrap();
     let mut cases: Vec<Case> = fixed(&base).into_iter().map(|(_, case)| case).collect();
-    cases.extend((0..250).map(|seed| random(&base, seed)));
+    cases.extend((0..200).map(|seed| random(&base, seed)));
     let mut kinds = BTreeMap::new();
     for (at, case) in cases.iter().enumerate() {
         *kinds.entry(case.decision.recommendation).or_insert(0) += 1;
@@ -98,7 +94,7 @@ fn nothing_short_of_accept_looks_green_in_any_format() {
             assert!(!text.lines().any(|line| line.trim_start().starts_with("::")), "{at} {format}: {text}");
         }
         assert_text(at, case);
-        assert_json(at, case);
+        assert_json(at, case, &base);
         assert_annotations(at, case);
     }
     assert!(kinds.len() == 4 && kinds.values().all(|count| *count >= 30), "every kind is tried often: {kinds:?}");
@@ -122,20 +118,25 @@ fn assert_text(at: usize, case: &Case) {
     }
 }
 
-fn assert_json(at: usize, case: &Case) {
+fn assert_json(at: usize, case: &Case, base: &Base) {
     let report = parse(Format::Json.render(&case.subject()).trim_end().as_bytes()).unwrap();
     // Ids of random cases are hostile, and a decision's schema knows what ids are.
     let mut known = report.clone();
     if let Value::Object(members) = &mut known {
-        members.remove("decision");
-        members.remove("checks");
+        members.insert("decision".to_owned(), base.decision().to_value());
+        members.insert("checks".to_owned(), Value::Array(Vec::new()));
     }
     validate(SchemaName::Report, &known).unwrap_or_else(|wrong| panic!("{at}: {wrong:?}"));
     let code = report.get("exit_code").and_then(Value::as_u64).unwrap();
     assert_eq!(code == 0, case.accepts(), "{at}");
     assert_eq!(report.get("decision"), Some(&case.decision.to_value()), "{at}: the exact decision is in it");
-    let levels: Vec<&str> =
-        report.get("findings").and_then(Value::as_array).unwrap().iter().map(|it| it.get("level").unwrap().as_str().unwrap()).collect();
+    let levels: Vec<&str> = report
+        .get("findings")
+        .and_then(Value::as_array)
+        .unwrap()
+        .iter()
+        .map(|it| it.get("level").unwrap().as_str().unwrap())
+        .collect();
     assert_eq!(levels.iter().any(|level| ["failure", "error"].contains(level)), !case.accepts(), "{at}: {levels:?}");
 }
 
@@ -145,9 +146,11 @@ fn assert_annotations(at: usize, case: &Case) {
         let known = ["::error file=", "::warning file=", "::notice file="].iter().any(|start| line.starts_with(start));
         assert!(known, "{at}: {line}");
     }
-    assert_eq!(commands.contains("::error "), !case.accepts(), "{at}: {commands}");
+    let fails = commands.lines().any(|line| line.starts_with("::error "));
+    assert_eq!(fails, !case.accepts(), "{at}: {commands}");
     let batches: Json = serde_json::from_str(&Format::GithubAnnotations.render(&case.subject())).unwrap();
-    let all: Vec<&Json> = batches["batches"].as_array().unwrap().iter().flat_map(|batch| batch.as_array().unwrap()).collect();
+    let all: Vec<&Json> =
+        batches["batches"].as_array().unwrap().iter().flat_map(|batch| batch.as_array().unwrap()).collect();
     assert_eq!(all.len(), commands.lines().count(), "{at}");
     assert!(all.iter().all(|one| one["title"].as_str().unwrap().chars().count() <= 255), "{at}");
 }
@@ -177,10 +180,8 @@ fn assert_junit(at: usize, case: &Case, seen: &Json) {
 fn proven_cases(case: &Case, heard: &quorum_policies::Heard) -> usize {
     let evidence = &heard.evidence[0];
     let refused = case.decision.refusals.iter().any(|refusal| refusal.envelope == evidence.envelope);
-    let distrusted = matches!(
-        heard.standing,
-        Standing::SharesWithWorker | Standing::RefusedSupport | Standing::Equivocates
-    );
+    let distrusted =
+        matches!(heard.standing, Standing::SharesWithWorker | Standing::RefusedSupport | Standing::Equivocates);
     let voice = usize::from(heard.standing == Standing::Voice);
     if refused || distrusted {
         return voice;
@@ -192,7 +193,8 @@ fn proven_cases(case: &Case, heard: &quorum_policies::Heard) -> usize {
     let checks = statement.predicate.at(&["result", "checks"]).and_then(Value::as_array).unwrap();
     let passed = |check: &&Value| {
         let id = check.get("id").and_then(Value::as_str).unwrap();
-        check.get("status").and_then(Value::as_str) == Some("passed") && !evidence.extra_checks.iter().any(|it| it == id)
+        check.get("status").and_then(Value::as_str) == Some("passed")
+            && !evidence.extra_checks.iter().any(|it| it == id)
     };
     voice + checks.iter().filter(passed).count()
 }
@@ -216,10 +218,13 @@ fn assert_sarif(at: usize, case: &Case, seen: &Json) {
 fn assert_markdown(at: usize, case: &Case, seen: &Json) {
     assert_eq!(seen.get("complaint"), None, "{at}");
     let tags: Vec<&str> = seen["tags"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
-    let known = [
-        "blockquote", "code", "details", "h2", "p", "pre", "summary", "table", "tbody", "td", "th", "thead", "tr",
-    ];
+    let known =
+        ["blockquote", "code", "details", "h2", "p", "pre", "summary", "table", "tbody", "td", "th", "thead", "tr"];
     assert!(tags.iter().all(|tag| known.contains(tag)), "{at}: {tags:?}");
+    let words = seen["words"].as_str().unwrap();
+    for obeyed in [":white_check_mark:", "@everyone", "://", "#1", "[x]"] {
+        assert!(!words.contains(obeyed), "{at}: {words}");
+    }
     let headings = seen["headings"].as_array().unwrap();
     assert_eq!(headings.len(), 1, "{at}: {headings:?}");
     let heading = headings[0].as_str().unwrap();
@@ -312,7 +317,8 @@ fn all_formats_in_one_run_and_annotations_on_stderr() {
         let quiet = world.run(&line).exits(code);
         assert!(!quiet.stderr.contains("::"), "nothing is annotated unasked: {}", quiet.stderr);
         if let Some(seen) = foreign(&world.path("")) {
-            assert_eq!(seen["junit.xml"]["failures"].as_u64().unwrap() > 0, code != 0, "{seen:?}");
+            assert_eq!(seen["junit.xml"]["failures"] == 0, code == 0, "{seen:?}");
+            assert_eq!(seen["junit.xml"]["errors"], 0, "{seen:?}");
             assert_eq!(seen["sarif.sarif"]["successful"], code == 0, "{seen:?}");
         }
     }

@@ -5,7 +5,7 @@ use quorum_schemas::{Value, c1};
 use serde_json::{Value as Json, json};
 
 use super::model::{End, Item, Level, Model, Part};
-use super::{CheckLine, Subject};
+use super::{CheckLine, Subject, clean};
 
 pub(super) fn render(model: &Model<'_>) -> String {
     let bytes = c1(&value(model));
@@ -33,7 +33,7 @@ fn value(model: &Model<'_>) -> Value {
         }
         (Subject::NoDecision { code, message, .. }, _) => {
             report["recommendation"] = Json::Null;
-            report["error"] = json!({ "code": code, "message": message });
+            report["error"] = json!({ "code": code, "message": clean::message(message) });
             Value::from_serde(report)
         }
         (Subject::Decision { .. }, End::Undecided(_)) => Value::from_serde(report),

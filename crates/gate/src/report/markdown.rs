@@ -19,7 +19,7 @@ pub(super) fn render(model: &Model<'_>) -> String {
     }
     let parts = |wanted: fn(&Item) -> bool| model.items.iter().filter(move |item| wanted(item)).collect::<Vec<_>>();
     let verifiers = parts(|item| matches!(item.part, Part::Verifier(_)));
-    page.table(["verifier", "check", "status", "what it shows"], &verifiers, verifier_row);
+    page.table(["check", "status", "what it shows", "verifier"], &verifiers, verifier_row);
     let missing = parts(|item| matches!(item.part, Part::Refusals | Part::Seats));
     page.table(["not counted", "effect", "why"], &missing, missing_row);
     let notes = parts(|item| item.part == Part::Decision && item.name != "recommendation");
@@ -59,8 +59,8 @@ fn verifier_row(item: &Item) -> Vec<String> {
         _ => String::new(),
     };
     match item.rule.id.strip_prefix("check_") {
-        Some(status) => vec![verifier, code(&item.name), status.replace('_', " "), code(&item.message)],
-        None => vec![verifier, code(&item.about), item.rule.id.replace('_', " "), code(&item.message)],
+        Some(status) => vec![code(&item.name), status.replace('_', " "), code(&item.message), verifier],
+        None => vec![String::new(), item.rule.id.replace('_', " "), code(&item.message), verifier],
     }
 }
 

@@ -275,10 +275,7 @@ fn verifier(subject: &Subject<'_>, decision: &Decision, heard: &Heard) -> Vec<It
             _ => format!(" (seat {} try {} {})", evidence.seat, evidence.r#try, &evidence.envelope.hex()[..8]),
         };
         let counts = !refused.contains(&evidence.envelope)
-            && !matches!(
-                heard.standing,
-                Standing::SharesWithWorker | Standing::RefusedSupport | Standing::Equivocates
-            );
+            && !matches!(heard.standing, Standing::SharesWithWorker | Standing::RefusedSupport | Standing::Equivocates);
         let checks = shown.checks.iter().map(|check| check_item(part(), evidence, check, counts, &suffix));
         items.extend(checks);
         items.extend(findings(subject, &part(), &shown));
@@ -327,8 +324,11 @@ fn refused(decision: &Decision, refusal: &quorum_policies::Refusal) -> Item {
     let who = refusal.signer.map_or_else(String::new, |key| format!(" of {}", signer(decision, key)));
     let message = refusal.message.strip_prefix(&format!("{}: ", rule.id)).unwrap_or(&refusal.message);
     let message = format!("evidence {}{who} refused ({effect}) at {place}: {message}", refusal.envelope);
-    Item::new(Part::Refusals, Level::Error, rule, "", &message)
-        .named(&format!("{} {}", rule.id, &refusal.envelope.hex()[..16]))
+    Item::new(Part::Refusals, Level::Error, rule, "", &message).named(&format!(
+        "{} {}",
+        rule.id,
+        &refusal.envelope.hex()[..16]
+    ))
 }
 
 fn signer(decision: &Decision, key: KeyId) -> String {
@@ -346,7 +346,11 @@ fn silent_seats(decision: &Decision) -> Vec<Item> {
     let items = (1..=silent).map(|nth| {
         // Off the mesh every key has its own seat, and a silent one has no number.
         let about = numbers.next().unwrap_or_else(|| format!("{nth} of {silent} silent"));
-        let message = format!("seat {about}: no authentic evidence came; {} of {} answered", decision.heard.len(), decision.tally.n);
+        let message = format!(
+            "seat {about}: no authentic evidence came; {} of {} answered",
+            decision.heard.len(),
+            decision.tally.n
+        );
         Item::new(Part::Seats, Level::Error, rules::SEAT_SILENT, &about, &message)
     });
     items.collect()

@@ -100,7 +100,13 @@ pub(super) fn standing(standing: Standing) -> Rule {
 pub(super) fn refusal(code: RefusalCode) -> Rule {
     let meaning = match code.kind() {
         quorum_policies::RefusalKind::Authenticity => "Evidence was refused: it has no effect at all.",
-        quorum_policies::RefusalKind::Weight => "Evidence was refused its weight: it cannot support, a reject still objects.",
+        quorum_policies::RefusalKind::Weight => {
+            "Evidence was refused its weight: it cannot support, a reject still objects."
+        }
     };
-    Rule { id: code.as_str(), meaning, action: "The message names the value and the place; see the documentation of the code." }
+    Rule {
+        id: code.as_str(),
+        meaning,
+        action: "The message names the value and the place; see the documentation of the code.",
+    }
 }

@@ -3,7 +3,7 @@
 use quorum_policies::Assurance;
 
 use super::model::{End, Model};
-use super::{Subject, check_lines, clean};
+use super::{Subject, check_lines};
 
 pub(super) fn render(model: &Model<'_>) -> String {
     let why = model.why();
@@ -17,7 +17,7 @@ pub(super) fn render(model: &Model<'_>) -> String {
     }
     if let Subject::Decision { checks, .. } = model.subject {
         for line in check_lines(checks) {
-            add("  ", &clean::line(&line));
+            add("  ", &line);
         }
     }
     for line in lines {
