@@ -6,6 +6,7 @@ mod canonical;
 mod differential;
 mod document;
 mod golden;
+mod golden_files;
 mod jcs;
 mod ours;
 mod parsing;
