@@ -183,10 +183,8 @@ pub(crate) const CONTRACTS: &[Contract] = &[
         path: "export human-decision",
         exits: DONE,
         json: &["human-decision-record-v0.1", "output-written-v0.1"],
-        examples: &[
-            "quorum export human-decision --report run-report.json --id decision/7 --decision accept \
-             --rationale 'I read the change and ran it' --decider maintainer/ann -o decision-7.json",
-        ],
+        examples: &["quorum export human-decision --report run-report.json --id decision/7 --decision accept \
+             --rationale 'I read the change and ran it' --decider maintainer/ann -o decision-7.json"],
     },
     Contract {
         path: "export verify",
@@ -259,13 +257,13 @@ pub(crate) const CONTRACTS: &[Contract] = &[
     Contract {
         path: "trust init",
         exits: DONE,
-        json: &["output-trust-version-v0.1"],
+        json: &["output-trust-version-v0.1", "output-trust-proposal-v0.1"],
         examples: &["quorum trust init trust.json --root-key root.pem --policy two-of-three --expires 365d"],
     },
     Contract {
         path: "trust add",
         exits: DONE,
-        json: &["output-trust-version-v0.1"],
+        json: &["output-trust-version-v0.1", "output-trust-proposal-v0.1"],
         examples: &[
             "quorum trust add trust.json --root-key root.pem --role verifier --id acme-1 --public-key acme-1.pub.pem \
              --attribute operator=acme --attribute host=one",
@@ -274,35 +272,66 @@ pub(crate) const CONTRACTS: &[Contract] = &[
     Contract {
         path: "trust revoke",
         exits: DONE,
-        json: &["output-trust-version-v0.1"],
+        json: &["output-trust-version-v0.1", "output-trust-proposal-v0.1"],
         examples: &["quorum trust revoke trust.json --root-key root.pem --role verifier --id acme-1 \
              --compromised-since 2026-01-31T12:00:00Z"],
     },
     Contract {
         path: "trust retire",
         exits: DONE,
-        json: &["output-trust-version-v0.1"],
+        json: &["output-trust-version-v0.1", "output-trust-proposal-v0.1"],
         examples: &["quorum trust retire trust.json --root-key root.pem --role worker --id ann"],
     },
     Contract {
         path: "trust admit-policy",
         exits: DONE,
-        json: &["output-trust-version-v0.1"],
+        json: &["output-trust-version-v0.1", "output-trust-proposal-v0.1"],
         examples: &["quorum trust admit-policy trust.json --root-key root.pem policy.toml"],
     },
     Contract {
         path: "trust withdraw-policy",
         exits: DONE,
-        json: &["output-trust-version-v0.1"],
+        json: &["output-trust-version-v0.1", "output-trust-proposal-v0.1"],
         examples: &["quorum trust withdraw-policy trust.json --root-key root.pem local"],
     },
     Contract {
         path: "trust rotate",
         exits: DONE,
-        json: &["output-trust-version-v0.1"],
+        json: &["output-trust-version-v0.1", "output-trust-proposal-v0.1"],
         examples: &[
             "quorum trust rotate trust.json --root-key old.pem --root-key new.pem --new-root new.pem --threshold 1",
         ],
+    },
+    Contract {
+        path: "trust replace-key",
+        exits: DONE,
+        json: &["output-trust-version-v0.1", "output-trust-proposal-v0.1"],
+        examples: &["quorum trust replace-key trust.json --root-key root.pem --role verifier --id acme-1 \
+             --public-key acme-1.new.pub.pem"],
+    },
+    Contract {
+        path: "trust sign",
+        exits: DONE,
+        json: &["output-trust-proposal-v0.1"],
+        examples: &["quorum trust sign next.json --trust trust.json --root-key second.pem"],
+    },
+    Contract {
+        path: "trust accept",
+        exits: DONE,
+        json: &["output-trust-version-v0.1"],
+        examples: &["quorum trust accept trust.json next.json"],
+    },
+    Contract {
+        path: "trust verify",
+        exits: PRINTED,
+        json: &["output-trust-version-v0.1"],
+        examples: &["quorum trust verify trust.json --known trust.3.json --min-version 5"],
+    },
+    Contract {
+        path: "trust diff",
+        exits: PRINTED,
+        json: &["output-trust-proposal-v0.1"],
+        examples: &["quorum trust diff trust.json next.json"],
     },
     Contract {
         path: "trust show",
@@ -337,7 +366,10 @@ pub(crate) const CONTRACTS: &[Contract] = &[
         path: "policy test",
         exits: &[(Accept, "every case is as expected"), (Reject, "one is not"), BAD_USAGE, BROKEN],
         json: &["output-policy-test-v0.1"],
-        examples: &["quorum policy test policy.cases.toml", "quorum policy test policy.cases.toml --policy two-of-three"],
+        examples: &[
+            "quorum policy test policy.cases.toml",
+            "quorum policy test policy.cases.toml --policy two-of-three",
+        ],
     },
     Contract {
         path: "policy init",
@@ -349,7 +381,9 @@ pub(crate) const CONTRACTS: &[Contract] = &[
         path: "policy import-tlog",
         exits: DONE,
         json: &["output-text-v0.1", "output-written-v0.1"],
-        examples: &["quorum policy import-tlog witnesses.policy --trust trust.json --leave-out logs,urls -o policy.toml"],
+        examples: &[
+            "quorum policy import-tlog witnesses.policy --trust trust.json --leave-out logs,urls -o policy.toml",
+        ],
     },
     Contract {
         path: "policy export-tlog",
@@ -411,5 +445,10 @@ pub(crate) const CONTRACTS: &[Contract] = &[
         examples: &["quorum completions bash", "quorum completions fish"],
     },
     Contract { path: "man", exits: DONE, json: &["output-files-v0.1"], examples: &["quorum man share/man/man1"] },
-    Contract { path: "reference", exits: PRINTED, json: &["output-reference-v0.1"], examples: &["quorum reference"] },
+    Contract {
+        path: "reference",
+        exits: PRINTED,
+        json: &["output-reference-v0.1"],
+        examples: &["quorum reference", "quorum reference gate"],
+    },
 ];

@@ -3,6 +3,8 @@
 use quorum_schemas::{ErrorEntry, error_codes};
 use thiserror::Error;
 
+use crate::RunCode;
+
 /// Reasons before anything ran.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -37,5 +39,5 @@ error_codes! {
 /// The part of the error catalogue that belongs to this crate.
 #[must_use]
 pub fn errors() -> Vec<ErrorEntry> {
-    EngineError::ENTRIES.to_vec()
+    [EngineError::ENTRIES, RunCode::ENTRIES].concat()
 }

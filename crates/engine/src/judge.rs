@@ -1,6 +1,6 @@
 //! The verdict table V1 to V15, as a pure function.
 
-use quorum_schemas::{Value, parse_with};
+use quorum_schemas::{Value, code_words, parse_with};
 use serde_json::value::RawValue;
 
 use crate::descriptor::{Assertion, Maturity, Predicate};
@@ -84,6 +84,25 @@ pub enum ProcessEnd {
     Exited(i32),
 }
 
+code_words! {
+    /// Why a run has no result: the `error.code` of an envelope whose status is error. The check that asked for it is
+    /// error too, never failed.
+    pub enum RunCode in "engine" {
+        /// The engine's program cannot be started.
+        NotFound = "engine_not_found", "Install the engine where the plan's PATH finds it.";
+        /// The engine did not end in time and was killed.
+        Timeout = "engine_timeout", "Raise the timeout of the descriptor or the plan, or find out what hangs.";
+        /// The engine wrote more than it may.
+        OutputTooLarge = "output_too_large", "Let the engine write less to stdout and stderr.";
+        /// A signal ended the engine.
+        Signal = "engine_signal", "Look at the logs in the bundle; memory is the usual cause.";
+        /// The engine ended with an exit code that means an error.
+        Nonzero = "engine_nonzero", "Look at the logs in the bundle.";
+        /// Stdout is not exactly one JSON document.
+        UnparsableOutput = "unparsable_output", "Let the engine write one JSON document to stdout and all else to stderr.";
+    }
+}
+
 /// `error` of the envelope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorRecord {
@@ -125,7 +144,8 @@ pub fn judge(descriptor: &Descriptor, end: &ProcessEnd, stdout: &[u8]) -> Verdic
         match payload(stdout) {
             Ok((raw, value)) => (Some(raw), value),
             Err(message) => {
-                let error = ErrorRecord { code: "unparsable_output".to_owned(), message, exit_code: Some(0) };
+                let error =
+                    ErrorRecord { code: RunCode::UnparsableOutput.code().to_owned(), message, exit_code: Some(0) };
                 return failed_run(Row::V5, error, None);
             }
         }
@@ -154,21 +174,21 @@ fn not_run(descriptor: &Descriptor, end: &ProcessEnd) -> Option<(Row, ErrorRecor
         |code: &str, message: String, exit_code: Option<i32>| ErrorRecord { code: code.to_owned(), message, exit_code };
     let name = descriptor.name();
     Some(match end {
-        ProcessEnd::NotStarted(message) => (Row::V1, record("engine_not_found", message.clone(), None)),
+        ProcessEnd::NotStarted(message) => (Row::V1, record(RunCode::NotFound.code(), message.clone(), None)),
         ProcessEnd::Refused { code, message } => (Row::V1, record(code, message.clone(), None)),
         ProcessEnd::TimedOut(milliseconds) => {
             let message = format!("{name} was killed at its deadline of {milliseconds} ms");
-            (Row::V2, record("engine_timeout", message, None))
+            (Row::V2, record(RunCode::Timeout.code(), message, None))
         }
         ProcessEnd::OutputTooLarge(bound) => {
-            (Row::V2, record("output_too_large", format!("{name} wrote more than {bound} bytes"), None))
+            (Row::V2, record(RunCode::OutputTooLarge.code(), format!("{name} wrote more than {bound} bytes"), None))
         }
         ProcessEnd::Signaled(signal) => {
-            (Row::V3, record("engine_signal", format!("{name} was ended by signal {signal}"), None))
+            (Row::V3, record(RunCode::Signal.code(), format!("{name} was ended by signal {signal}"), None))
         }
         ProcessEnd::Exited(0) => return None,
         ProcessEnd::Exited(code) => {
-            (Row::V4, record("engine_nonzero", format!("{name} exited with code {code}"), Some(*code)))
+            (Row::V4, record(RunCode::Nonzero.code(), format!("{name} exited with code {code}"), Some(*code)))
         }
     })
 }

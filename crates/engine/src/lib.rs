@@ -17,5 +17,5 @@ mod run;
 pub use descriptor::{Assertion, Descriptor, Maturity, Predicate};
 pub use error::{EngineError, errors};
 pub use hash::{BinaryIdentity, input_hash};
-pub use judge::{Engineering, ErrorRecord, ProcessEnd, ProcessStatus, Row, Verdict, judge};
+pub use judge::{Engineering, ErrorRecord, ProcessEnd, ProcessStatus, Row, RunCode, Verdict, judge};
 pub use run::{EngineRun, EngineSpec, run};

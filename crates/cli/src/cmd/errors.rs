@@ -98,10 +98,10 @@ fn markdown(entries: &[ErrorEntry]) -> String {
          kind of thing. Where no exit code is given it depends on whose document it is: 2 for a control file, 6 for the\n\
          worker's; a refusal of evidence ends nothing and is listed in the decision.\n",
     );
-    let mut room = "";
+    let (mut room, mut above) = ("", "");
     for entry in entries {
         if entry.room != room {
-            room = entry.room;
+            (room, above) = (entry.room, "");
             let _ = write!(text, "\n## {room}\n\n| code | exit | meaning | what to do |\n|---|---|---|---|\n");
         }
         let numbers: Vec<String> = entry.exits.iter().map(u8::to_string).collect();
@@ -112,8 +112,10 @@ fn markdown(entries: &[ErrorEntry]) -> String {
             entry.code,
             numbers.join(", "),
             cell(entry.meaning),
-            cell(entry.action)
+            // Numbered rules share what to do about them.
+            if entry.action == above { "as above".to_owned() } else { cell(entry.action) }
         );
+        above = entry.action;
     }
     text
 }

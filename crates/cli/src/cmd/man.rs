@@ -1,7 +1,7 @@
 //! `quorum man`: a page for each command.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use clap::Command;
 use clap_mangen::Man;
@@ -26,18 +26,14 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     // Gives every command its whole name.
     root.build();
     collect(&root, &mut pages).map_err(wrong)?;
+    let made = !args.directory.exists();
     fs::create_dir_all(&args.directory).map_err(wrong)?;
-    // All pages are written before the first takes its place: a full disk leaves the old ones.
-    let scratch = tempfile::Builder::new().prefix(".quorum-out-").tempdir_in(&args.directory).map_err(wrong)?;
-    for (name, page) in &pages {
-        fs::write(scratch.path().join(name), page).map_err(wrong)?;
+    let written = write(&pages, &args.directory).map_err(wrong);
+    if written.is_err() && made {
+        // It is empty; a leftover that cannot be removed is not the error to speak about.
+        let _ = fs::remove_dir(&args.directory);
     }
-    let mut files = Vec::new();
-    for (name, _) in pages {
-        let file = args.directory.join(&name);
-        fs::rename(scratch.path().join(name), &file).map_err(wrong)?;
-        files.push(file.display().to_string());
-    }
+    let files = written?;
     if ui.json() {
         ui.document(&json!({ "files": files }).into())?;
     } else {
@@ -46,8 +42,24 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     Ok(ExitCode::Accept)
 }
 
+/// Writes the pages and gives their paths.
+fn write(pages: &[(String, Vec<u8>)], directory: &Path) -> io::Result<Vec<String>> {
+    // All pages are written before the first takes its place: a full disk leaves the old ones.
+    let scratch = tempfile::Builder::new().prefix(".quorum-out-").tempdir_in(directory)?;
+    for (name, page) in pages {
+        fs::write(scratch.path().join(name), page)?;
+    }
+    let mut files = Vec::new();
+    for (name, _) in pages {
+        let file = directory.join(name);
+        fs::rename(scratch.path().join(name), &file)?;
+        files.push(file.display().to_string());
+    }
+    Ok(files)
+}
+
 /// The page of a command and those of the commands below it, `quorum-trust-add.1` and so on.
-fn collect(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result<()> {
+fn collect(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> {
     let mut page = Vec::new();
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     Man::new(command.clone()).render(&mut page)?;

@@ -96,7 +96,10 @@ fn config(args: &ConfigArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
     std::fs::DirBuilder::new().mode(0o700).create(&made).map_err(wrong)?;
     let settings = ServerSettings::local(args.port, args.http_port, directory.join("store"));
     let text = server_config(&settings, &users).map_err(|error| CliError::control(error.code(), error))?;
-    keyfile::create(&made.join("nats-server.conf"), text.as_bytes())?;
+    keyfile::create(&made.join("nats-server.conf"), text.as_bytes()).map_err(|error| match error {
+        CliError::Write { source, .. } => wrong(source),
+        other => other,
+    })?;
     for user in &users {
         let path = made.join(format!("{}.toml", user.credentials.user()));
         user.credentials.save(&path).map_err(broken)?;

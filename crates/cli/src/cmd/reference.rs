@@ -7,23 +7,38 @@ use quorum_gate::ExitCode;
 use serde_json::{Value, json};
 
 use crate::app;
+use crate::codes::CliCode;
 use crate::contract::Contract;
 use crate::error::CliError;
 use crate::ui::Ui;
 
 /// Arguments of `quorum reference`.
 #[derive(clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Only this command and those below it; without it, what all have in common.
+    command: Option<String>,
+}
 
-pub(crate) fn run(_args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     let mut root = app::command().term_width(100);
     root.build();
+    let page = match &args.command {
+        None => None,
+        Some(name) => Some(children(&root).find(|child| child.get_name() == name).ok_or_else(|| {
+            CliError::control(CliCode::Usage, format!("quorum has no command `{name}`; --help lists them"))
+        })?),
+    };
     if ui.json() {
         let mut commands = Vec::new();
         list(&root, "", &mut commands);
+        if let Some(page) = page {
+            let below = format!("{} ", page.get_name());
+            commands.retain(|it| format!("{} ", it["command"].as_str().unwrap_or_default()).starts_with(&below));
+        }
         ui.document(&json!({ "commands": commands }).into())?;
     } else {
-        ui.bytes(markdown(&root).as_bytes())?;
+        let text = page.map_or_else(|| markdown(&root), command_page);
+        ui.bytes(text.as_bytes())?;
     }
     Ok(ExitCode::Accept)
 }
@@ -88,27 +103,43 @@ fn markdown(root: &Command) -> String {
     text += "\n`gate` and `decide` speak about the candidate: nothing short of `accept_candidate` is 0. All other commands \
              speak about\nthemselves: `verify` ends with 0 when evidence is written, whatever the evidence shows; `audit` with 1 \
              when the\nrecomputed decision differs and with 2 when there is nothing to compare.\n\n## Commands\n\n";
-    contents(root, "", &mut text);
-    pages(root, "", &mut text);
+    contents(root, "", "", &mut text);
     text
 }
 
-fn contents(command: &Command, path: &str, text: &mut String) {
+/// One command with all below it.
+fn command_page(command: &Command) -> String {
+    let name = command.get_name();
+    let mut text =
+        format!("# quorum {name}\n\nWritten by `quorum reference {name}`; `./x generate` writes it again.\n");
+    help(command, &mut text);
+    pages(command, name, &mut text);
+    text
+}
+
+fn contents(command: &Command, path: &str, page: &str, text: &mut String) {
     for child in children(command) {
         let path = joined(path, child.get_name());
+        let page = if page.is_empty() { child.get_name() } else { page };
         let about = child.get_about().map(ToString::to_string).unwrap_or_default();
         let indent = "  ".repeat(path.matches(' ').count());
-        let _ = writeln!(text, "{indent}- [`{path}`](#quorum-{}): {about}", path.replace(' ', "-"));
-        contents(child, &path, text);
+        let _ = writeln!(text, "{indent}- [`{path}`]({page}.md#quorum-{}): {about}", path.replace(' ', "-"));
+        contents(child, &path, page, text);
     }
 }
 
 fn pages(command: &Command, path: &str, text: &mut String) {
     for child in children(command) {
         let path = joined(path, child.get_name());
-        let help = child.clone().term_width(100).render_long_help().to_string();
-        let help: Vec<&str> = help.lines().map(str::trim_end).collect();
-        let _ = write!(text, "\n### quorum {path}\n\n```text\n{}\n```\n", help.join("\n").trim_end());
+        let _ = write!(text, "\n## quorum {path}\n");
+        help(child, text);
         pages(child, &path, text);
     }
+}
+
+/// What `--help` prints where no terminal says how wide it is.
+fn help(command: &Command, text: &mut String) {
+    let help = command.clone().term_width(100).render_long_help().to_string();
+    let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+    let _ = write!(text, "\n```text\n{}\n```\n", help.join("\n").trim_end());
 }

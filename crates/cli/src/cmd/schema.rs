@@ -89,6 +89,9 @@ fn check(name: SchemaName, file: &Path, ui: &mut Ui) -> Result<ExitCode, CliErro
 }
 
 fn toml_value(file: &Path, bytes: &[u8]) -> Result<Value, CliError> {
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        return Err(input::refused(file, CliCode::TomlSyntax, &"it starts with a byte order mark; remove it"));
+    }
     let text = std::str::from_utf8(bytes).map_err(|error| input::refused(file, CliCode::TomlNotUtf8, &error))?;
     let table: serde_json::Value = toml::from_str(text)
         .map_err(|error| input::refused(file, CliCode::TomlSyntax, &error.to_string().replace('\n', " | ")))?;

@@ -45,7 +45,9 @@ const GOOD: &[(&str, &[&str])] = &[
     ("sign", &["sign --key verifier-a.pem --trust trust.json statement.json -o evidence.json"]),
     (
         "decide",
-        &["decide --work-unit example/work-unit.json --result bare.json --trust trust.json --evidence evidence.dsse.json"],
+        &[
+            "decide --work-unit example/work-unit.json --result bare.json --trust trust.json --evidence evidence.dsse.json",
+        ],
     ),
     ("audit", &["audit record", "audit broken"]),
     ("keys new", &["keys new new.pem", "keys new new.secret --seat-secret"]),
@@ -117,11 +119,17 @@ const GOOD: &[(&str, &[&str])] = &[
     ("policy init", &["policy init two-of-three -o other.toml"]),
     (
         "policy import-tlog",
-        &["policy import-tlog witnesses.policy --trust trust.json", "policy import-tlog witnesses.policy --trust trust.json -o w.toml"],
+        &[
+            "policy import-tlog witnesses.policy --trust trust.json",
+            "policy import-tlog witnesses.policy --trust trust.json -o w.toml",
+        ],
     ),
     (
         "policy export-tlog",
-        &["policy export-tlog groups.toml --trust trust.json", "policy export-tlog groups.toml --trust trust.json -o w.policy"],
+        &[
+            "policy export-tlog groups.toml --leave-out rest --trust trust.json",
+            "policy export-tlog groups.toml --leave-out rest --trust trust.json -o w.policy",
+        ],
     ),
     ("export run-report", &["export run-report record", "export run-report record -o report2.json"]),
     (
@@ -164,7 +172,7 @@ const BAD: &[(&str, &str)] = &[
     ("digest broken.toml", "json_syntax"),
     ("errors nonsense", "code_unknown"),
     ("exit-codes surplus", "usage"),
-    ("gate --work-unit example/work-unit.json --candidate example/good --plan broken.toml", "plan_missing_key"),
+    ("gate --work-unit example/work-unit.json --candidate example/good --plan broken.toml", "plan_unknown_key"),
     ("handoff derive --work-unit example/work-unit.json --result broken.json", "idk_h06"),
     ("export run-report absent", "cannot_read"),
     (
@@ -200,7 +208,7 @@ const BAD: &[(&str, &str)] = &[
     ("trust replace-key trust.json --root-key root.pem --role gate --id gat --public-key spare.pem", "entry_unknown"),
     ("trust sign broken.toml --trust trust.json --root-key root.pem", "malformed"),
     ("trust verify trust.json --min-version 9", "trust_version_too_old"),
-    ("trust add trust.json --root-key gate.pem --policy strict-all -o no.json", "threshold_not_met"),
+    ("trust add trust.json --root-key gate.pem --policy strict-all -o no.json", "unknown_signer"),
     ("trust admit-policy absent.json --root-key root.pem local", "cannot_read"),
     ("trust init trust.json --root-key root.pem", "trust_root_exists"),
     ("trust retire trust.json --root-key root.pem --role gate --id gat -o no.json", "entry_unknown"),
@@ -242,7 +250,7 @@ fn world() -> World {
     world.copy(&world.path("trust.json"), "accepted/trust.json");
     world.run("policy init two-of-three -o mine.toml").exits(0);
     world.write("groups.toml", "schema_version = \"0.1\"\nid = \"g\"\n[groups]\nk = 1\nof = [\"acme\"]\n");
-    world.run("policy export-tlog groups.toml --trust trust.json -o witnesses.policy").exits(0);
+    world.run("policy export-tlog groups.toml --leave-out rest --trust trust.json -o witnesses.policy").exits(0);
     world.run("export run-report record --run run.json -o report.json").exits(0);
     world.write("broken.toml", "quorm = 2\n");
     world.write("broken.json", "{\"id\": \"x\"}");
@@ -306,7 +314,8 @@ fn json_errors_of_every_command_follow_theirs() {
         let said = world.run(&format!("--json {line}"));
         assert_eq!(said.stdout, "", "{line}: an error is no data");
         assert_eq!(said.stderr.lines().count(), 1, "{line}: one line: {}", said.stderr);
-        let error = parse(said.stderr.trim_end().as_bytes()).unwrap_or_else(|error| panic!("{line}: {error} {}", said.stderr));
+        let error =
+            parse(said.stderr.trim_end().as_bytes()).unwrap_or_else(|error| panic!("{line}: {error} {}", said.stderr));
         validate(SchemaName::OutputError, &error).unwrap_or_else(|violations| panic!("{line}: {violations:?}"));
         assert_eq!(error.at(&["error", "code"]).and_then(Value::as_str), Some(*code), "{line}: {}", said.stderr);
         let exit = error.at(&["error", "exit"]).and_then(Value::as_u64);

@@ -38,6 +38,10 @@ const ALL: &[Badness] = &[Missing, Directory, Pipe, Huge, Empty, Nul, CarriageRe
 /// For a path whose bytes are not ours to judge: a candidate may hold anything.
 const PLACE: &[Badness] = &[Missing, Pipe, Huge, Locked];
 
+/// For bytes that are judged and not used: evidence that is malformed is a refusal in a decision, and another trust root
+/// than the record's is a difference.
+const JUDGED: &[Badness] = &[Missing, Directory, Pipe, Huge, Locked];
+
 /// An argument that names a file: the command with `{}` in its place, and the file that would be right.
 struct Argument {
     line: &'static str,
@@ -51,6 +55,10 @@ const fn argument(line: &'static str, good: &'static str) -> Argument {
 
 const fn place(line: &'static str, good: &'static str) -> Argument {
     Argument { line, good, kinds: PLACE }
+}
+
+const fn judged(line: &'static str, good: &'static str) -> Argument {
+    Argument { line, good, kinds: JUDGED }
 }
 
 /// Every argument of the commands that work without a server. The paths that are right are those of [`world`].
@@ -81,7 +89,7 @@ const ARGUMENTS: &[Argument] = &[
         "gate --work-unit example/work-unit.json --candidate example/good --trust trust.json --decision-key {} --out out",
         "gate.pem",
     ),
-    argument(
+    judged(
         "gate --work-unit example/work-unit.json --candidate example/good --trust trust.json --evidence {} --out out",
         "evidence/evidence.dsse.json",
     ),
@@ -127,7 +135,7 @@ const ARGUMENTS: &[Argument] = &[
         "decide --work-unit example/work-unit.json --result manifest.json --trust trust.json --policy {} --out out",
         "example/policy.toml",
     ),
-    argument(
+    judged(
         "decide --work-unit example/work-unit.json --result manifest.json --trust trust.json --evidence {} --out out",
         "evidence/evidence.dsse.json",
     ),
@@ -138,7 +146,7 @@ const ARGUMENTS: &[Argument] = &[
     argument("sign --key {} --trust trust.json statement.json -o out", "verifier-a.pem"),
     argument("sign --key verifier-a.pem --trust {} statement.json -o out", "trust.json"),
     argument("sign --key verifier-a.pem --trust trust.json {} -o out", "statement.json"),
-    argument("audit record --trust {}", "record/trust.json"),
+    judged("audit record --trust {}", "record/trust.json"),
     argument("handoff derive --work-unit {} --result bare.json -o out", "example/work-unit.json"),
     argument("handoff derive --work-unit example/work-unit.json --result {} -o out", "bare.json"),
     argument(
@@ -169,10 +177,13 @@ const ARGUMENTS: &[Argument] = &[
     argument("policy explain local --work-unit {}", "example/work-unit.json"),
     argument("policy test {}", "mine.cases.toml"),
     argument("policy test mine.cases.toml --policy {}", "mine.toml"),
-    argument("policy export-tlog {} --trust trust.json", "groups.toml"),
-    argument("policy export-tlog groups.toml --trust {}", "trust.json"),
+    argument("policy export-tlog {} --leave-out rest --trust trust.json", "groups.toml"),
+    argument("policy export-tlog groups.toml --leave-out rest --trust {}", "trust.json"),
     argument("policy import-tlog {} --trust trust.json", "witnesses.policy"),
-    argument("export human-decision --report {} --id a/b --decision reject --rationale n --decider d -o out", "report.json"),
+    argument(
+        "export human-decision --report {} --id a/b --decision reject --rationale n --decider d -o out",
+        "report.json",
+    ),
     argument("export verify --report {} --run run.json", "report.json"),
     argument("export verify --report report.json --run {}", "run.json"),
     argument("import evidence-report {} --result bare.json", "report.json"),
@@ -208,7 +219,7 @@ fn world() -> World {
     world.run("trust admit-policy trust.json --root-key root.pem strict-all --propose proposal.json").exits(0);
     world.run("policy init two-of-three -o mine.toml").exits(0);
     world.write("groups.toml", "schema_version = \"0.1\"\nid = \"g\"\n[groups]\nk = 1\nof = [\"acme\"]\n");
-    world.run("policy export-tlog groups.toml --trust trust.json -o witnesses.policy").exits(0);
+    world.run("policy export-tlog groups.toml --leave-out rest --trust trust.json -o witnesses.policy").exits(0);
     world.run("export run-report record --run run.json -o report.json").exits(0);
     world.write("coordinator.toml", "id = \"c\"\n");
     world.write("verifier.toml", "id = \"v\"\n");

@@ -35,6 +35,26 @@ fn cases() -> Vec<(&'static str, String)> {
             "manifest --work-unit example/work-unit.json --candidate example/good --worker w -o no/f".to_owned(),
         ),
         ("code_unknown", "errors plan_mising".to_owned()),
+        ("policy_exists", "policy init two-of-three -o trust.json".to_owned()),
+        ("policy_not_named", "policy test nameless.cases.toml".to_owned()),
+        (
+            "proposal_differs",
+            format!(
+                "trust sign proposal.json --trust trust.json --root-key root.pem --content sha256:{}",
+                "0".repeat(64)
+            ),
+        ),
+        ("record_differs", "policy explain --record broken".to_owned()),
+        ("record_differs", "export run-report broken".to_owned()),
+        ("export_without_decision", "export run-report undecided".to_owned()),
+        ("export_of_several_policies", "export run-report record strict".to_owned()),
+        ("report_twice", format!("{GATE} --report json=r --report markdown=r")),
+        (
+            "trust_file_exists",
+            "trust retire trust.json --root-key root.pem --role gate --id gate -o gate.pem".to_owned(),
+        ),
+        ("trust_version_exists", "trust retire old/trust.json --root-key root.pem --role gate --id gate".to_owned()),
+        ("base_missing", format!("{GIT} --head HEADID").replace(" --base main", "")),
         ("key_exists", "keys new gate.pem".to_owned()),
         ("key_malformed", "keys show example/work-unit.json".to_owned()),
         ("key_malformed", "keys show binary".to_owned()),
@@ -42,7 +62,7 @@ fn cases() -> Vec<(&'static str, String)> {
         ("key_permissions", format!("{GATE} --trust trust.json --key open.pem")),
         ("key_permissions", "trust init new.json --root-key open.pem".to_owned()),
         ("nats_server_missing", "demo --nats-server absent".to_owned()),
-        ("policy_not_admitted", "trust withdraw-policy trust.json --root-key root.pem local".to_owned()),
+        ("policy_not_admitted", "trust withdraw-policy trust.json --root-key root.pem strict-all".to_owned()),
         ("policy_not_admitted", format!("{trusted} --policy strict-all")),
         ("schema_unknown", "schema show work-unit".to_owned()),
         ("toml_not_utf8", "schema check policy-v0.1 binary.toml".to_owned()),
@@ -60,12 +80,10 @@ fn cases() -> Vec<(&'static str, String)> {
         ("control_file_in_candidate", GATE.replace("example/good", "example")),
         ("control_file_too_large", GATE.replace("example/plan.toml", "huge")),
         ("evidence_needs_trust", with("", "--evidence x").1),
-        ("git_not_a_repository", format!("{GIT} --head HEAD").replace("repo", "example")),
+        ("git_not_a_repository", format!("{GIT} --head HEADID").replace("repo", "example")),
         ("git_object_id", format!("{GIT} --head main")),
-        ("git_object_missing", format!("{GIT} --head {}", "1".repeat(40))),
         ("git_unknown_revision", format!("{GIT} --head HEADID").replace("main", "absent")),
         ("git_no_merge_base", format!("{GIT} --head OTHERID")),
-        ("git_object_kind", format!("{GIT} --head TREEID")),
         ("control_file_not_in_ref", format!("{GIT} --head HEADID").replace("example/plan.toml", "repo/absent.toml")),
         ("pull_request_malformed", format!("{GIT} --head HEADID --pr seven")),
         ("git_shallow", format!("{GIT} --head HEADID").replace("repo", "shallow")),
@@ -107,7 +125,7 @@ fn cases() -> Vec<(&'static str, String)> {
         ("wrong_role", with("", "--trust trust.json --key verifier-a.pem --result role.json").1),
         ("wrong_subject", with("", "--trust trust.json --key verifier-a.pem --result subject.json").1),
         ("schema_invalid", GATE.replace("example/work-unit.json", "empty.json")),
-        ("schema_invalid", with("", "--result empty.json").1),
+        ("schema_invalid", with("", "--result extra.json").1),
         ("json_syntax", "digest array.toml".to_owned()),
         ("json_bom", "digest bom.json".to_owned()),
         ("json_not_utf8", "digest utf16.json".to_owned()),
@@ -154,6 +172,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("git_missing", "gate_git: needs a PATH without git"),
     ("git_not_utf8", "needs a repository in a directory whose name is not UTF-8"),
     ("git_object_corrupt", "gate_git: needs an object with another content"),
+    ("git_object_kind", "the name of the commit is looked up first"),
+    ("git_object_missing", "needs a repository that lost objects: gate_git"),
     ("git_object_too_large", "needs a tree of 64 MiB"),
     ("git_tree_too_large", "needs half a million files"),
     ("git_several_merge_bases", "gate_git: needs a criss-cross history"),
@@ -189,6 +209,7 @@ fn world() -> (World, BTreeMap<&'static str, String>) {
     };
     world.write("subject.json", sign(PAYLOAD_TYPE, &manifest.to_bytes(), &SigningKey::from_seed(&[5; 32])));
     world.write("other.json", text("bare.json").replace("examples/json-answer", "examples/json-onswer"));
+    world.write("extra.json", text("bare.json").replacen('{', "{\"extra\": 1,", 1));
     world.write("identified.json", text("example/work-unit.json").replace("\"untrusted\"", "\"identified\""));
     world.write("binary", [0xff, 0xfe, 0x00]);
     world.write("binary.toml", [0xff, 0xfe, 0x00]);
@@ -211,12 +232,28 @@ fn world() -> (World, BTreeMap<&'static str, String>) {
     world.write("short.toml", plan.split("[[check]]\nid = \"independent").next().unwrap());
     world.write("engine.toml", text("example/plan-c.toml").replace("verifier-c", "verifier-a"));
     world.copy(&world.path("example/rules"), "rules");
+    world.write(
+        "strict.toml",
+        "schema_version = \"0.1\"\nid = \"strict\"\nindependent_on = []\nmin_isolation = \"none\"\n",
+    );
     world.write("key-policy.toml", "schema_version = \"0.1\"\nid = \"x\"\nquorm = 2\n");
     world.write("value-policy.toml", "schema_version = \"0.1\"\nid = \"x\"\nquorum = 0\n");
     fs::create_dir(world.path("linked")).unwrap();
     std::os::unix::fs::symlink("/etc/passwd", world.path("linked/passwd")).unwrap();
     std::os::unix::fs::symlink("loop", world.path("loop")).unwrap();
     nix::unistd::mkfifo(&world.path("pipe"), nix::sys::stat::Mode::from_bits_truncate(0o600)).unwrap();
+    world.run(&format!("{GATE} --out record")).exits(0);
+    world.run(&format!("{GATE} --policy ./strict.toml --out strict"));
+    world.copy(&world.path("record"), "broken");
+    world.write("broken/policy.toml", "changed");
+    world.copy(&world.path("example/work-unit.json"), "undecided/work-unit.json");
+    world.run("policy init two-of-three -o mine.toml").exits(0);
+    let cases = text("mine.cases.toml");
+    let nameless: Vec<&str> = cases.lines().filter(|line| !line.starts_with("policy")).collect();
+    world.write("nameless.cases.toml", nameless.join("\n"));
+    world.run("trust admit-policy trust.json --root-key root.pem strict-all --propose proposal.json").exits(0);
+    world.copy(&world.path("trust.json"), "old/trust.json");
+    world.write("old/trust.1.json", "another");
     let ids = repository(&world);
     (world, ids)
 }
@@ -242,7 +279,8 @@ fn repository(world: &World) -> BTreeMap<&'static str, String> {
     git("commit -q -m other");
     let other = git("rev-parse HEAD");
     git("checkout -q main");
-    git("clone -q --depth 1 file://. ../shallow --branch main");
+    let whole = world.path("repo").canonicalize().unwrap();
+    git(&format!("clone -q --depth 1 --branch main file://{} ../shallow", whole.display()));
     [("HEADID", head), ("TREEID", tree), ("OTHERID", other)].into()
 }
 
@@ -262,20 +300,26 @@ fn promised(world: &World) -> BTreeMap<(String, String), Vec<u64>> {
 fn every_message_is_a_snapshot_and_exits_as_the_catalogue_says() {
     let (world, ids) = world();
     let promised = promised(&world);
-    let mut page = String::new();
+    let (mut page, mut wrong) = (String::new(), Vec::new());
     for (code, line) in cases() {
         let mut line = line;
         for (name, id) in &ids {
             line = line.replace(name, id);
         }
         let said = world.run(&line);
+        if !said.stderr.starts_with(&format!("error[{code}]: "))
+            || said.stderr.lines().count() != 1
+            || !said.stdout.is_empty()
+        {
+            wrong.push(format!("{code}: {line}\n    exit {} {}{}", said.code, said.stdout, said.stderr));
+            continue;
+        }
         let entries: Vec<_> = promised.iter().filter(|((_, known), _)| known == code).collect();
         assert!(!entries.is_empty(), "the catalogue has no `{code}`");
         let number = u64::try_from(said.code).unwrap();
+        let exit = said.code;
         let holds = entries.iter().any(|(_, exits)| exits.is_empty() || exits.contains(&number));
         assert!(holds, "{line}: exits {number}, the catalogue promises {entries:?}\n{}", said.stderr);
-        let exit = said.code;
-        let said = said.refuses(exit, code);
         let mut shown = normal(&line).replace(" --evidence array.toml", " -e a");
         if shown.len() > 300 {
             shown.truncate(300);
@@ -291,6 +335,7 @@ fn every_message_is_a_snapshot_and_exits_as_the_catalogue_says() {
         let stderr = stderr.replace(home.to_str().unwrap().trim_end_matches('/'), "HOME");
         page += &format!("$ quorum {shown}\n[{exit}] {stderr}\n");
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     insta::assert_snapshot!("messages", page);
 }
 
