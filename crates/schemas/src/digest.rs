@@ -106,7 +106,9 @@ impl<F> Digest<F> {
     /// 64 lower-case hex digits without the prefix.
     #[must_use]
     pub fn hex(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let nibbles = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        nibbles.map(|nibble| char::from(DIGITS[usize::from(nibble)])).collect()
     }
 
     /// Reads 64 lower-case hex digits without the prefix.
