@@ -224,7 +224,7 @@ fn world() -> (World, BTreeMap<&'static str, String>) {
     world.write("twice.json", "{\"a\": 1, \"a\": 2}");
     world.write("two.json", "{} {}");
     world.write("huge", vec![b' '; 3 << 20]);
-    world.write("unknown.toml", "id = \"x\"\ntrsut = \"t.json\"\n");
+    world.write("unknown.toml", "trsut = \"t.json\"\n");
     let plan = text("example/plan.toml");
     world.write("base.toml", plan.replace("allowed_files = [\"answer.json\"]\n", ""));
     world.write("key.toml", plan.replace("visibility", "visibilty"));
