@@ -50,12 +50,17 @@ pub(crate) struct Chaos {
 
 impl Chaos {
     pub(crate) async fn start() -> Self {
+        Self::start_with(POLICY).await
+    }
+
+    /// A mesh under another policy.
+    pub(crate) async fn start_with(policy: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let plan = WorldPlan {
             quorum: PathBuf::from(env!("CARGO_BIN_EXE_quorum")),
             nats_server: find_nats_server().unwrap(),
             dir: dir.path().to_owned(),
-            policy: POLICY.to_owned(),
+            policy: policy.to_owned(),
             verifiers: VERIFIERS
                 .into_iter()
                 .zip(PLANS)

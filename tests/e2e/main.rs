@@ -16,5 +16,6 @@ mod guide;
 mod json_output;
 mod messages;
 mod security;
+mod trust;
 mod watch;
 mod withdrawal;

@@ -31,8 +31,6 @@ code_words! {
         KeyExists = "key_exists", "Name a new file.", exit 2;
         /// The key file is not PEM.
         KeyMalformed = "key_malformed", "Make a key with `quorum keys new`.", exit 2;
-        /// The key file can be read by others, so it is no secret.
-        KeyPermissions = "key_permissions", "Run `chmod 600` on it.", exit 2;
         /// QUORUM_LOG cannot be read.
         LogFilterInvalid = "log_filter_invalid", "Write it as `info` or `quorum_mesh=debug,info`.", exit 2;
         /// There is no nats-server binary.
@@ -41,8 +39,6 @@ code_words! {
         NoEvidence = "no_evidence", "Look at the logs in --keep DIR; the machine may be too slow.", exit 5;
         /// The demo looked for a lease that was not given.
         NoLease = "no_lease", "Look at the logs in --keep DIR; the machine may be too slow.", exit 5;
-        /// The system gives no randomness.
-        NoRandomness = "no_randomness", "Look at the system; /dev/urandom must work.", exit 5;
         /// The demo looked for a refusal that did not come.
         NoRefusal = "no_refusal", "Look at the logs in --keep DIR; the machine may be too slow.", exit 5;
         /// The document is bare, and no key was given to sign it.
@@ -61,6 +57,8 @@ code_words! {
         PolicyNotAdmitted = "policy_not_admitted", "`quorum trust show` lists the policies.", exit 2;
         /// A process of the demo still runs after its end.
         ProcessLeft = "process_left", "End it by its number, which the message names.", exit 5;
+        /// Two reports would be written to one file.
+        ReportTwice = "report_twice", "Name two files.", exit 2;
         /// Threads for the connection cannot be started.
         RuntimeUnavailable = "runtime_unavailable", "Look at the system's limits.", exit 5;
         /// The document does not follow its schema.
@@ -71,6 +69,12 @@ code_words! {
         TomlNotUtf8 = "toml_not_utf8", "Save it as UTF-8.", exit 2;
         /// The file is not TOML.
         TomlSyntax = "toml_syntax", "Correct it at the place that the message names.", exit 2;
+        /// The proposal says something else than the content that was to be signed.
+        ProposalDiffers = "proposal_differs", "Ask who proposed it; look at it with `quorum trust diff`.", exit 2;
+        /// A file that would be written is there already.
+        TrustFileExists = "trust_file_exists", "Name a new file.", exit 2;
+        /// The trust root is older than --min-version.
+        TrustVersionTooOld = "trust_version_too_old", "Bring the newest trust root.", exit 2;
         /// The trust root to write is there already.
         TrustRootExists = "trust_root_exists", "Name a new file, or use `quorum trust add`.", exit 2;
         /// The expiry that was given is over.

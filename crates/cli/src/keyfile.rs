@@ -1,10 +1,9 @@
-//! Key files, the clock and randomness: what `keys`, `trust` and `sign` share.
+//! Key files and the clock as `keys`, `trust` and `sign` use them; the gate reads keys and the clock for all.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use quorum_attest::{AttestError, PublicKey, SigningKey, TrustRoot, limits};
 use quorum_schemas::Timestamp;
@@ -16,19 +15,8 @@ use crate::input;
 
 /// The wall clock, in whole seconds: times in files are for people too.
 pub(crate) fn now() -> Result<Timestamp, CliError> {
-    let seconds =
-        SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|since| i64::try_from(since.as_secs()).ok());
-    let seconds = seconds
-        .ok_or_else(|| CliError::infrastructure(CliCode::ClockUnusable, "this machine's clock is before 1970; set it"))?;
-    Ok(Timestamp::from_micros(0).plus_seconds(seconds))
-}
-
-/// 32 bytes of the system's randomness.
-pub(crate) fn random() -> Result<Zeroizing<[u8; 32]>, CliError> {
-    let mut seed = Zeroizing::new([0; 32]);
-    getrandom::fill(&mut *seed)
-        .map_err(|error| CliError::infrastructure(CliCode::NoRandomness, format!("the system gives none: {error}")))?;
-    Ok(seed)
+    const SECOND: i64 = 1_000_000;
+    Ok(Timestamp::from_micros(quorum_gate::now()?.micros() / SECOND * SECOND))
 }
 
 /// Writes a secret to a new file that only its owner can read. An existing file is never touched; half a file is never
@@ -55,19 +43,9 @@ fn sync_parent(path: &Path) -> io::Result<()> {
     File::open(absolute.parent().unwrap_or(Path::new("/")))?.sync_all()
 }
 
-/// Whether others than the owner may read `path`.
-pub(crate) fn is_open_to_others(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o077 != 0)
-}
-
 /// Reads a private key. One that others may read is refused: it is no secret.
 pub(crate) fn private(path: &Path) -> Result<SigningKey, CliError> {
-    if is_open_to_others(path) {
-        let message = format!("{0} can be read by others; run `chmod 600 {0}`", path.display());
-        return Err(CliError::control(CliCode::KeyPermissions, message));
-    }
-    let text = text(path)?;
-    SigningKey::from_pkcs8_pem(&text).map_err(|error| refused(path, &error))
+    Ok(quorum_gate::private_key(path)?)
 }
 
 /// Reads a public key: its PEM, the PEM of its private key, or the base64 of its SPKI as the argument itself.
@@ -96,23 +74,15 @@ fn text(path: &Path) -> Result<Zeroizing<String>, CliError> {
 
 /// Reads a trust root, current or not.
 pub(crate) fn trust(path: &Path) -> Result<TrustRoot, CliError> {
-    let bytes = input::read(path, limits::TRUST_FILE.bytes as u64 + 1)?;
-    TrustRoot::load(&bytes).map_err(|error| refused(path, &error))
+    Ok(quorum_gate::load_trust(path)?)
 }
 
 /// What a file was refused for.
 pub(crate) fn refused(path: &Path, error: &AttestError) -> CliError {
-    input::refused(path, error.code(), &words(error))
+    input::refused(path, error.code(), &error.words())
 }
 
 /// What a change was refused for.
 pub(crate) fn refused_change(error: &AttestError) -> CliError {
-    CliError::control(error.code(), words(error))
-}
-
-/// The message without its code, which the last line of a command shows anyway.
-fn words(error: &AttestError) -> String {
-    let message = error.to_string();
-    let prefix = format!("{}: ", error.code());
-    message.strip_prefix(&prefix).map(str::to_owned).unwrap_or(message)
+    CliError::control(error.code(), error.words())
 }

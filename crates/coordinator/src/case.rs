@@ -139,13 +139,7 @@ impl Case {
     }
 
     /// The facts about the evidence up to `until`.
-    pub(crate) fn facts(
-        &self,
-        trust: &TrustRoot,
-        until: Timestamp,
-        horizon: u64,
-        earlier: &[EarlierAttempt],
-    ) -> Facts {
+    pub(crate) fn facts(&self, trust: &TrustRoot, until: Timestamp, horizon: u64, earlier: &[EarlierAttempt]) -> Facts {
         let items = self.items.iter().filter(|(_, item)| item.received.received_at <= until);
         Facts {
             received: items.map(|(digest, item)| (*digest, item.received)).collect(),
@@ -182,7 +176,8 @@ impl Case {
             let envelope = Envelope::parse(&item.bytes).ok()?;
             let said = authenticate(&envelope, trust, PredicateType::Evidence, item.received.received_at).ok()?;
             let says = |name: &str| said.predicate().get(name).and_then(Value::as_u64);
-            let (place, wanted) = ((says("seat")?, says("try")?, says("epoch")?), (seat.0.into(), seat.1.into(), seat.2));
+            let (place, wanted) =
+                ((says("seat")?, says("try")?, says("epoch")?), (seat.0.into(), seat.1.into(), seat.2));
             let own = said.signer().id == verifier && place == wanted;
             own.then(|| (item.sequence, said.signer().public_key.key_id()))
         });

@@ -12,11 +12,10 @@ use quorum_attest::{Entry, Envelope, PredicateType, Statement, TrustRoot, authen
 use quorum_policies::{Decision, FactSheet, Policy, Recommendation};
 use quorum_schemas::{C1Digest, Digest, Value, c1, parse};
 
-use crate::control::read_disk;
 use crate::decision::{Files, recompute};
 use crate::documents::{Documents, admit};
 use crate::evidence::EvidenceSet;
-use crate::{GateCode, GateError, limits, record};
+use crate::{GateCode, GateError, record, trust_file};
 
 pub use explain::explain_record;
 
@@ -59,21 +58,21 @@ fn differs<T>(file: &str, message: impl ToString) -> Finding<T> {
     Err(Difference { file: file.to_owned(), message: message.to_string() })
 }
 
-/// Audits a directory; `trust` is the trust root that its reader knows.
+/// Audits a directory; `trust` is the trust root that its reader knows. The record may rest on an earlier version of it,
+/// if that one stands beside it.
 ///
 /// # Errors
-/// `not_a_record`, `cannot_read`, `record_too_large`: the directory cannot be judged at all.
+/// `not_a_record`, `cannot_read`, `record_too_large`: the directory cannot be judged at all. Those of the trust root.
 pub fn audit(directory: &Path, trust: Option<&Path>) -> Result<AuditOutcome, GateError> {
-    let known = trust.map(|path| read_disk(path, limits::ENVELOPE)).transpose()?;
     let files = match folder::read(directory)? {
         Err(difference) => return Ok(AuditOutcome::Differs(difference)),
         Ok(files) => files,
     };
     let outcome = audit_files(&files)?;
-    if let (AuditOutcome::Same(_), Some(known)) = (&outcome, known)
-        && files.get(record::TRUST) != Some(&known)
+    if let (AuditOutcome::Same(_), Some(path), Some(found)) = (&outcome, trust, files.get(record::TRUST))
+        && !trust_file::is_known(path, found)?
     {
-        let message = "it is not the trust root that --trust names".to_owned();
+        let message = "it is neither the trust root that --trust names nor an earlier version beside it".to_owned();
         return Ok(AuditOutcome::Differs(Difference { file: record::TRUST.to_owned(), message }));
     }
     Ok(outcome)
@@ -100,6 +99,7 @@ pub fn audit_files(files: &Files) -> Result<AuditOutcome, GateError> {
         Err(difference) => AuditOutcome::Differs(difference),
     })
 }
+
 /// The files of a record's directory, or the first thing in it that is no file of a record.
 ///
 /// # Errors
@@ -121,7 +121,6 @@ pub(crate) fn confirmed(files: &Files) -> Result<(Decision, Documents), Differen
     let documents = documents(files, &trust, &decision.facts)?;
     Ok((decision, documents))
 }
-
 
 fn check(files: &Files, signed: bool) -> Finding<Audited> {
     let name = if signed { record::SIGNED_DECISION } else { record::UNSIGNED_DECISION };
@@ -179,7 +178,10 @@ fn read_decision(
     let statement = Statement::parse(envelope.payload()).or_else(|error| differs(name, error))?;
     // The signature is checked below, at the time that the decision names.
     let decision = Decision::parse(&statement.predicate).or_else(|error| differs(name, error))?;
-    let authentic = authenticate(&envelope, trust, PredicateType::Decision, decision.facts.now)
+    // It may be signed long after what it is about, by a key that came later: the key must not have ended before.
+    let begin = trust.by_key_id(&envelope.key_id()).map(|entry| entry.valid_from);
+    let signed_at = begin.map_or(decision.facts.now, |begin| begin.max(decision.facts.now));
+    let authentic = authenticate(&envelope, trust, PredicateType::Decision, signed_at)
         .or_else(|error| differs(name, error))?;
     let signer = authentic.signer().clone();
     let about = &statement.subject;
@@ -236,7 +238,7 @@ fn documents(files: &Files, trust: &TrustRoot, sheet: &FactSheet) -> Finding<Doc
     };
     let (unit_name, unit) = pick(record::WORK_UNIT)?;
     let (manifest_name, manifest) = pick(record::RESULT_MANIFEST)?;
-    let documents = admit(unit, manifest, Some(trust), sheet.now).or_else(|error| {
+    let documents = admit(unit, manifest, Some(trust), handoff::issued_at(files, sheet)).or_else(|error| {
         let blamed = if matches!(error, GateError::WorkerDocument { .. }) { &manifest_name } else { &unit_name };
         differs(blamed, error)
     })?;

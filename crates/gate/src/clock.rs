@@ -11,13 +11,15 @@ use crate::{GateCode, GateError};
 /// The wall clock.
 ///
 /// # Errors
-/// `clock_before_1970`.
-pub(crate) fn now() -> Result<Timestamp, GateError> {
+/// `clock_unusable`.
+pub fn now() -> Result<Timestamp, GateError> {
     let micros = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .ok()
         .and_then(|since| i64::try_from(since.as_micros()).ok())
-        .ok_or_else(|| GateError::infrastructure(GateCode::ClockUnusable, "this machine's clock is before 1970; set it"))?;
+        .ok_or_else(|| {
+            GateError::infrastructure(GateCode::ClockUnusable, "this machine's clock is before 1970; set it")
+        })?;
     Ok(Timestamp::from_micros(micros))
 }
 
@@ -26,8 +28,17 @@ pub(crate) fn now() -> Result<Timestamp, GateError> {
 /// # Errors
 /// `no_randomness`.
 pub(crate) fn new_key() -> Result<SigningKey, GateError> {
-    let mut seed = Zeroizing::new([0; 32]);
-    getrandom::fill(&mut *seed)
-        .map_err(|error| GateError::infrastructure(GateCode::NoRandomness, format!("the system gives none: {error}")))?;
-    Ok(SigningKey::from_seed(&seed))
+    Ok(SigningKey::from_seed(&*random()?))
+}
+
+/// 32 bytes of the system's randomness, erased after use.
+///
+/// # Errors
+/// `no_randomness`.
+pub fn random() -> Result<Zeroizing<[u8; 32]>, GateError> {
+    let mut bytes = Zeroizing::new([0; 32]);
+    getrandom::fill(&mut *bytes).map_err(|error| {
+        GateError::infrastructure(GateCode::NoRandomness, format!("the system gives none: {error}"))
+    })?;
+    Ok(bytes)
 }

@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use quorum_attest::{Entry, Role, SigningKey, TrustRoot};
+use quorum_attest::{Entry, Role, SigningKey, TrustHistory, TrustRoot};
 use quorum_policies::Policy;
-use quorum_schemas::Timestamp;
+use quorum_schemas::{Digest, Timestamp};
 
 use crate::control::{ControlFiles, read_disk};
 use crate::documents::{Documents, admit};
-use crate::{GateCode, GateError, keys, limits};
+use crate::trust_file::Fault;
+use crate::{GateCode, GateError, earlier_trust, keys, limits, newest_trust};
 
 /// A policy and its bytes.
 pub(crate) struct PolicyFile {
@@ -26,20 +27,19 @@ impl PolicyFile {
         let refused = |error: quorum_policies::PoliciesError| {
             GateError::control(error.code(), format!("--policy {named}: {error}"))
         };
-        let bytes =
-            match Policy::shipped(named) {
-                Some(text) => text.as_bytes().to_vec(),
-                None => {
-                    let path = Path::new(named);
-                    // A bare word that names no file was meant as a shipped policy.
-                    if path.components().count() == 1 && path.extension().is_none() && !path.exists() {
-                        return Err(Policy::shipped_text(named).map(|_| ()).map_err(refused).err().unwrap_or_else(
-                            || GateError::control(GateCode::PolicyUnknownName, format!("--policy {named}")),
-                        ));
-                    }
-                    control.read("--policy", path, limits::CONTROL_FILE)?
+        let bytes = match Policy::shipped(named) {
+            Some(text) => text.as_bytes().to_vec(),
+            None => {
+                let path = Path::new(named);
+                // A bare word that names no file was meant as a shipped policy.
+                if path.components().count() == 1 && path.extension().is_none() && !path.exists() {
+                    return Err(Policy::shipped_text(named).map(|_| ()).map_err(refused).err().unwrap_or_else(|| {
+                        GateError::control(GateCode::PolicyUnknownName, format!("--policy {named}"))
+                    }));
                 }
-            };
+                control.read("--policy", path, limits::CONTROL_FILE)?
+            }
+        };
         let policy = Policy::parse(&bytes).map_err(refused)?;
         Ok(Self { policy, bytes })
     }
@@ -63,18 +63,32 @@ pub(crate) fn key(
     path.map(|path| keys::signing_key(control, option, path, role, trust, now)).transpose()
 }
 
-/// Reads `--trust`.
+/// Reads `--trust`; with a pin also the versions beside it, under the same rules.
 ///
 /// # Errors
-/// As [`keys::trust_root`] and [`ControlFiles::read`].
+/// As [`keys::trust_root`], [`TrustHistory::follow`] and [`ControlFiles::read`].
 pub(crate) fn trust(
     control: &mut ControlFiles,
     path: &Path,
-    at_least: Option<u64>,
+    (at_least, pin): (Option<u64>, Option<Digest>),
     now: Timestamp,
 ) -> Result<TrustRoot, GateError> {
-    let bytes = control.read("--trust", path, limits::ENVELOPE)?;
-    keys::trust_root(&bytes, at_least, now)
+    let path = newest_trust(path);
+    let bytes = control.read("--trust", &path, limits::ENVELOPE)?;
+    let root = keys::trust_root(&bytes, at_least, now)?;
+    if pin.is_none() {
+        return Ok(root);
+    }
+    let history = TrustHistory::new(pin, None);
+    let followed = history.follow(&root, now, |version| {
+        match control.read("--trust", &earlier_trust(&path, version), limits::ENVELOPE) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(GateError::Read { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.code() == GateCode::ControlFileNotInRef.code() => Ok(None),
+            Err(error) => Err(Fault::File(error)),
+        }
+    });
+    followed.map_err(|fault| fault.at(&path))
 }
 
 /// Reads `--work-unit` and `--result`.

@@ -9,7 +9,7 @@ use quorum_schemas::{Digest, Timestamp};
 use zeroize::Zeroizing;
 
 use crate::control::{ControlFiles, read_disk};
-use crate::{clock, GateCode, GateError, limits};
+use crate::{GateCode, GateError, clock, limits};
 
 /// Seconds that an ephemeral trust root is valid: its keys are gone when the run ends, so this bounds nothing but what
 /// `quorum trust show` prints.
@@ -74,9 +74,10 @@ pub(crate) fn signing_key(
     trust: &TrustRoot,
     now: Timestamp,
 ) -> Result<(SigningKey, Entry), GateError> {
-    private(option, path)?;
+    let named = format!("{option} {}", path.display());
+    private(&named, path)?;
     let bytes = Zeroizing::new(control.read_from_disk(option, path, limits::CONTROL_FILE)?);
-    let key = parse_key(option, path, &bytes)?;
+    let key = parse_key(&named, &bytes)?;
     let refused = |error: quorum_attest::AttestError| {
         GateError::control(error.code(), format!("{option} {}: {error}", path.display()))
     };
@@ -99,27 +100,39 @@ pub(crate) fn signing_key(
 /// Reads a private key of which no trust root speaks yet, as a worker has it.
 ///
 /// # Errors
-/// `key_permissions`, and those of [`SigningKey::from_pkcs8_pem`].
+/// As [`private_key`].
 pub(crate) fn unlisted_key(option: &'static str, path: &Path) -> Result<SigningKey, GateError> {
-    private(option, path)?;
-    let bytes = Zeroizing::new(read_disk(path, limits::CONTROL_FILE)?);
-    parse_key(option, path, &bytes)
+    read_key(&format!("{option} {}", path.display()), path)
 }
 
-fn parse_key(option: &str, path: &Path, bytes: &[u8]) -> Result<SigningKey, GateError> {
+/// Reads a private key (PKCS#8 PEM). One that others may read is refused: it is no secret.
+///
+/// # Errors
+/// `key_permissions`, `key_malformed`, `cannot_read`, `control_file_too_large`.
+pub fn private_key(path: &Path) -> Result<SigningKey, GateError> {
+    read_key(&path.display().to_string(), path)
+}
+
+fn read_key(named: &str, path: &Path) -> Result<SigningKey, GateError> {
+    private(named, path)?;
+    let bytes = Zeroizing::new(read_disk(path, limits::CONTROL_FILE)?);
+    parse_key(named, &bytes)
+}
+
+fn parse_key(named: &str, bytes: &[u8]) -> Result<SigningKey, GateError> {
     let text = std::str::from_utf8(bytes)
-        .map_err(|_| GateError::control(GateCode::KeyMalformed, format!("{option} {} is not a PEM file", path.display())))?;
+        .map_err(|_| GateError::control(GateCode::KeyMalformed, format!("{named} is not a PEM file")))?;
     SigningKey::from_pkcs8_pem(text)
-        .map_err(|error| GateError::control(error.code(), format!("{option} {}: {error}", path.display())))
+        .map_err(|error| GateError::control(error.code(), format!("{named}: {}", error.words())))
 }
 
 /// A key file that others may read is no secret.
-fn private(option: &str, path: &Path) -> Result<(), GateError> {
+fn private(named: &str, path: &Path) -> Result<(), GateError> {
     let found = fs::metadata(path).map_err(|source| GateError::Read { path: path.to_owned(), source })?;
     if found.is_file() && found.permissions().mode() & 0o077 != 0 {
         return Err(GateError::control(
             GateCode::KeyPermissions,
-            format!("{option} {} can be read by others; run `chmod 600 {}`", path.display(), path.display()),
+            format!("{named} can be read by others; run `chmod 600 {}`", path.display()),
         ));
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use quorum_attest::{PAYLOAD_TYPE, Role, TrustRoot, sign};
 use quorum_policies::{Assurance, Decision};
-use quorum_schemas::{Timestamp, c1};
+use quorum_schemas::{Digest, Timestamp, c1};
 
 use crate::answer;
 use crate::candidate::Candidate;
@@ -38,6 +38,8 @@ pub struct GateRequest {
     pub trust: Option<PathBuf>,
     /// The oldest version of the trust root that is good enough.
     pub trust_min_version: Option<u64>,
+    /// The digest of version 1 of the trust root, from which every version beside it is followed.
+    pub trust_pin: Option<Digest>,
     /// This machine's verifier key.
     pub key: Option<PathBuf>,
     /// The key that signs the decision.
@@ -112,8 +114,8 @@ fn check_options(request: &GateRequest) -> Result<(), GateError> {
                 "--key and --decision-key without --trust: nothing says whose keys they are",
             );
         }
-        if request.trust_min_version.is_some() {
-            return refuse(GateCode::TrustVersionNeedsTrust, "--trust-min-version without --trust");
+        if request.trust_min_version.is_some() || request.trust_pin.is_some() {
+            return refuse(GateCode::TrustVersionNeedsTrust, "--trust-min-version or --trust-pin without --trust");
         }
         if request.plan.is_none() {
             return refuse(GateCode::PlanMissing, "give --plan FILE: what this machine checks (`quorum init` writes one)");
@@ -143,7 +145,7 @@ struct Inputs {
 impl Inputs {
     fn read(request: &GateRequest, control: &mut ControlFiles, now: Timestamp) -> Result<Self, GateError> {
         let trust = match &request.trust {
-            Some(path) => Some(inputs::trust(control, path, request.trust_min_version, now)?),
+            Some(path) => Some(inputs::trust(control, path, (request.trust_min_version, request.trust_pin), now)?),
             None => None,
         };
         let default = if trust.is_some() { "one-verifier" } else { "local" };
@@ -155,7 +157,9 @@ impl Inputs {
             decision_key =
                 inputs::key(control, "--decision-key", request.decision_key.as_ref(), Role::Gate, trust, now)?;
         }
+        let named = key.as_ref().map(|(_, entry)| entry.id.as_str());
         let plan = request.plan.as_ref().map(|path| Plan::read(control, path)).transpose()?;
+        let plan = plan.map(|plan| plan.run_by(named));
         if let (Some(plan), Some((_, entry))) = (&plan, &key) {
             plan.check_verifier(entry)?;
         }

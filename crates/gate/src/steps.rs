@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use quorum_attest::Role;
 use quorum_policies::Assurance;
-use quorum_schemas::c1;
+use quorum_schemas::{Digest, c1};
 
 use crate::control::ControlFiles;
 use crate::decision::{Question, decide_and_record};
@@ -21,7 +21,7 @@ pub fn derive_handoff(work_unit: &Path, result: &Path, trust: Option<&Path>) -> 
     let now = clock::now()?;
     let mut control = ControlFiles::on_disk();
     let trust = match trust {
-        Some(path) => Some(inputs::trust(&mut control, path, None, now)?),
+        Some(path) => Some(inputs::trust(&mut control, path, (None, None), now)?),
         None => None,
     };
     let documents = inputs::documents(&mut control, work_unit, result, trust.as_ref(), now)?;
@@ -41,6 +41,8 @@ pub struct DecideRequest {
     pub trust: PathBuf,
     /// The oldest version of the trust root that is good enough.
     pub trust_min_version: Option<u64>,
+    /// The digest of version 1 of the trust root, from which every version beside it is followed.
+    pub trust_pin: Option<Digest>,
     /// Evidence of verifiers.
     pub evidence: Vec<PathBuf>,
     /// Where its bundles are; beside it if absent.
@@ -64,7 +66,7 @@ pub fn decide(request: &DecideRequest) -> Result<GateOutcome, GateError> {
         control.pin(pin)?;
     }
     let now = clock::now()?;
-    let trust = inputs::trust(&mut control, &request.trust, request.trust_min_version, now)?;
+    let trust = inputs::trust(&mut control, &request.trust, (request.trust_min_version, request.trust_pin), now)?;
     let policy = PolicyFile::read(&mut control, &request.policy)?;
     inputs::admitted(&policy.policy, &trust)?;
     let key = inputs::key(&mut control, "--decision-key", request.decision_key.as_ref(), Role::Gate, &trust, now)?;

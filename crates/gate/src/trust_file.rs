@@ -54,6 +54,24 @@ pub fn follow_trust(path: &Path, history: &TrustHistory, now: Timestamp) -> Resu
         .map_err(|fault| fault.at(&newest))
 }
 
+/// Whether `root` is the newest version at `path`, or one of the earlier versions beside it from which the newest follows.
+/// That the newest follows from it would not be enough: anybody can write a root that lists somebody else's keys.
+///
+/// # Errors
+/// Those of [`follow_trust`].
+pub(crate) fn is_known(path: &Path, root: &[u8]) -> Result<bool, GateError> {
+    let newest = newest_trust(path);
+    if read(&newest)? == root {
+        return Ok(true);
+    }
+    let Ok(root) = TrustRoot::load(root) else { return Ok(false) };
+    if earlier(&newest, root.version())?.as_deref() != Some(root.bytes()) {
+        return Ok(false);
+    }
+    let issued_at = load_trust(&newest)?.issued_at();
+    follow_trust(path, &TrustHistory::new(None, Some(root)), issued_at).map(|_| true)
+}
+
 /// What stops following: a rule, or a file.
 pub(crate) enum Fault {
     Rule(AttestError),
@@ -67,7 +85,7 @@ impl From<AttestError> for Fault {
 }
 
 impl Fault {
-    fn at(self, path: &Path) -> GateError {
+    pub(crate) fn at(self, path: &Path) -> GateError {
         match self {
             Self::Rule(error) => at(path, error),
             Self::File(error) => error,

@@ -195,10 +195,10 @@ fn replacing_keeps_the_version_before_and_overwrites_no_other_file() {
     desk.give(&roots[0]);
     replace_trust(&desk.given(), &roots[0], &roots[1]).unwrap();
     let earlier = earlier_trust(&desk.given(), 1);
-    assert_eq!((fs::read(&earlier).unwrap(), fs::read(desk.given()).unwrap()), (
-        roots[0].bytes().to_vec(),
-        roots[1].bytes().to_vec()
-    ));
+    assert_eq!(
+        (fs::read(&earlier).unwrap(), fs::read(desk.given()).unwrap()),
+        (roots[0].bytes().to_vec(), roots[1].bytes().to_vec())
+    );
     fs::write(earlier_trust(&desk.given(), 2), b"mine").unwrap();
     let error = replace_trust(&desk.given(), &roots[1], &roots[2]).unwrap_err();
     assert_eq!(error.code(), "trust_version_exists");

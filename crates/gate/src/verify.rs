@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use quorum_attest::{PAYLOAD_TYPE, Role, TrustRoot, sign};
 use quorum_sandbox::Isolation;
+use quorum_schemas::Digest;
 
 use crate::answer;
 use crate::candidate::Candidate;
@@ -24,12 +25,16 @@ pub struct VerifyRequest {
     pub candidate: CandidateSource,
     /// What to check.
     pub plan: PathBuf,
+    /// Who answers, where an imported plan is run without a key; with one it is the key's entry.
+    pub verifier: Option<String>,
     /// The verifier's key; without it the statement is written unsigned.
     pub key: Option<PathBuf>,
     /// The trust root; needed with a key.
     pub trust: Option<PathBuf>,
     /// The oldest version of the trust root that is good enough.
     pub trust_min_version: Option<u64>,
+    /// The digest of version 1 of the trust root, from which every version beside it is followed.
+    pub trust_pin: Option<Digest>,
     /// `FILE=sha256:...`.
     pub pins: Vec<String>,
     /// The weakest class of commands and engines.
@@ -70,7 +75,7 @@ pub fn verify(request: &VerifyRequest) -> Result<VerifyOutcome, GateError> {
     control.output("--out", &request.out)?;
     let opened = clock::now()?;
     let trust: Option<TrustRoot> = match &request.trust {
-        Some(path) => Some(inputs::trust(&mut control, path, request.trust_min_version, opened)?),
+        Some(path) => Some(inputs::trust(&mut control, path, (request.trust_min_version, request.trust_pin), opened)?),
         None => None,
     };
     let key = match (&trust, &request.key) {
@@ -82,20 +87,21 @@ pub fn verify(request: &VerifyRequest) -> Result<VerifyOutcome, GateError> {
         }
         (_, None) => None,
     };
-    let plan = Plan::read(&mut control, &request.plan)?;
+    let named = key.as_ref().map(|(_, entry)| entry.id.as_str()).or(request.verifier.as_deref());
+    let plan = Plan::read(&mut control, &request.plan)?.run_by(named);
     if let Some((_, entry)) = &key {
         plan.check_verifier(entry)?;
         plan.check_key_is_out_of_reach(isolation)?;
     }
     let documents = inputs::documents(&mut control, &request.work_unit, &request.result, trust.as_ref(), opened)?;
     control.finish()?;
+    manifest::started_from(&documents.intake, &candidate)?;
     let setting = Setting {
         candidate: &candidate,
         documents: &documents,
         isolation,
         hidden: request.key.iter().filter_map(|path| path.canonicalize().ok()).collect(),
         program: &request.program,
-    manifest::started_from(&documents.intake, &candidate)?;
     };
     let checked = checks::run(&plan, &setting)?;
     let answer = answer::assemble(&checked, &documents, trust.as_ref())?;

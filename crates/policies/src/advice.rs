@@ -177,7 +177,6 @@ fn most_voices(verifiers: &[&Entry], rule: &EffectiveRule) -> u64 {
         .map(|entry| Supporter {
             key_id: entry.public_key.key_id(),
             id: &entry.id,
-            id: &entry.id,
             attributes: &entry.attributes,
             declared: Declared::default(),
         })

@@ -46,7 +46,7 @@ pub struct Case<'a> {
 /// Only when the case itself cannot be judged: the policy is not admitted, its parts do not belong together, facts are
 /// missing, the worker must be signed and is not. What is wrong with evidence is a refusal inside the decision.
 pub fn decide(case: &Case<'_>, now: Timestamp) -> Result<Outcome, PoliciesError> {
-    decide_aged(case, now, now, &Memo::default())
+    decide_with(case, now, &Memo::default())
 }
 
 /// [`decide`] for tests that judge the same envelopes again and again.
@@ -55,10 +55,12 @@ pub fn decide(case: &Case<'_>, now: Timestamp) -> Result<Outcome, PoliciesError>
 /// As [`decide`].
 #[doc(hidden)]
 pub fn decide_with(case: &Case<'_>, now: Timestamp, memo: &Memo) -> Result<Outcome, PoliciesError> {
-    decide_aged(case, now, now, memo)
+    Admitted::admit_with(case, now, memo)?.decide()
 }
 
-/// [`decide`] with another time for ages: a revision is made by evidence or trust, not by the mere passing of time.
+/// [`decide`] for a revision, with another time for ages: evidence and trust make it, not the mere passing of time. Nor
+/// does it ask whether the policy is still admitted: one that was withdrawn makes no new decision, and a revision only
+/// takes away.
 pub(crate) fn decide_aged(
     case: &Case<'_>,
     now: Timestamp,
@@ -86,7 +88,7 @@ impl<'a> Admitted<'a> {
     /// # Errors
     /// As [`decide`], but for [`PoliciesError::TooManySupporters`].
     pub fn admit(case: &Case<'a>, now: Timestamp) -> Result<Self, PoliciesError> {
-        Self::aged(case, now, now, &Memo::default())
+        Self::admit_with(case, now, &Memo::default())
     }
 
     /// [`Self::admit`] for tests that judge the same envelopes again and again.
@@ -95,6 +97,10 @@ impl<'a> Admitted<'a> {
     /// As [`Self::admit`].
     #[doc(hidden)]
     pub fn admit_with(case: &Case<'a>, now: Timestamp, memo: &Memo) -> Result<Self, PoliciesError> {
+        if !case.trust.admits_policy(&case.policy.digest()) {
+            let (policy, trust_version) = (case.policy.digest(), case.trust.version());
+            return Err(PoliciesError::NotAdmitted { policy, trust_version });
+        }
         Self::aged(case, now, now, memo)
     }
 
@@ -179,10 +185,6 @@ fn check_case(case: &Case<'_>) -> Result<(), PoliciesError> {
         |what, found: String, expected: String| PoliciesError::CaseInconsistent { what, found, expected };
     if case.facts.rules_version != RULES_VERSION {
         return Err(PoliciesError::RulesUnknown { found: case.facts.rules_version, known: RULES_VERSION });
-    }
-    if !case.trust.admits_policy(&case.policy.digest()) {
-        let (policy, trust_version) = (case.policy.digest(), case.trust.version());
-        return Err(PoliciesError::NotAdmitted { policy, trust_version });
     }
     if !(1..=limits::PANEL).contains(&case.panel) {
         return Err(PoliciesError::PanelOutOfRange(case.panel));
@@ -324,6 +326,7 @@ fn weigh<'e>(case: &Case<'_>, panel: Panel<'e>) -> Result<Weighed<'e>, PoliciesE
         .filter(|(key, _)| standing[key] == Standing::Voice)
         .map(|(key, evidence)| Supporter {
             key_id: *key,
+            id: &evidence[0].evidence.signer.id,
             attributes: &evidence[0].evidence.signer.attributes,
             declared: evidence
                 .iter()

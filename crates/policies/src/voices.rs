@@ -31,6 +31,7 @@ impl Declared {
 #[derive(Debug, Clone)]
 pub(crate) struct Supporter<'a> {
     pub(crate) key_id: KeyId,
+    pub(crate) id: &'a str,
     pub(crate) attributes: &'a BTreeMap<String, String>,
     pub(crate) declared: Declared,
 }
@@ -94,14 +95,20 @@ fn relations(
     let mut graph = Graph::new_undirected();
     let nodes: Vec<NodeIndex> = supporters.iter().map(|supporter| graph.add_node(Some(supporter.key_id))).collect();
     let worker_node = graph.add_node(None);
+    let known: Vec<Values<'_>> = supporters.iter().map(|supporter| values(supporter.attributes, axes)).collect();
+    let worker = values(worker, axes);
     for (index, supporter) in supporters.iter().enumerate() {
         for (other_index, other) in supporters.iter().enumerate().skip(index + 1) {
-            let what = in_common(supporter.attributes, other.attributes, axes);
+            let mut what = in_common(&known[index], &known[other_index], axes);
+            if supporter.id == other.id {
+                // One verifier that replaced its key in between is one voice, whatever the policy's axes are.
+                what.push(format!("id={}", supporter.id));
+            }
             if !what.is_empty() {
                 graph.add_edge(nodes[index], nodes[other_index], what);
             }
         }
-        let mut what = in_common(supporter.attributes, worker, axes);
+        let mut what = in_common(&known[index], &worker, axes);
         what.extend(declared_in_common(supporter.declared, axes));
         if !what.is_empty() {
             graph.add_edge(nodes[index], worker_node, what);
@@ -110,10 +117,18 @@ fn relations(
     (graph, nodes, worker_node)
 }
 
+/// The value on each axis, looked up once: every supporter is compared with every other.
+type Values<'a> = Vec<Option<&'a str>>;
+
+fn values<'a>(attributes: &'a BTreeMap<String, String>, axes: &[Axis]) -> Values<'a> {
+    axes.iter().map(|axis| attributes.get(axis.as_str()).map(String::as_str)).collect()
+}
+
 /// Two share an axis where their values are the same bytes, and where both are unknown.
-fn in_common(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>, axes: &[Axis]) -> Vec<String> {
+fn in_common(a: &Values<'_>, b: &Values<'_>, axes: &[Axis]) -> Vec<String> {
     axes.iter()
-        .filter_map(|axis| match (a.get(axis.as_str()), b.get(axis.as_str())) {
+        .zip(a.iter().zip(b))
+        .filter_map(|(axis, values)| match values {
             (Some(a), Some(b)) if a == b => Some(format!("{axis}={a}")),
             (None, None) => Some(format!("{axis} unknown")),
             _ => None,
@@ -193,6 +208,28 @@ fn largest(mut rest: u32, adjacency: &[u32]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Law 5 over a rotation: the old and the new key of one verifier are one voice, also where no axis is named.
+    #[test]
+    fn law_5_two_keys_of_one_id_are_one_voice() {
+        let nothing = BTreeMap::new();
+        let key = |seed| quorum_attest::SigningKey::from_seed(&[seed; 32]).public().key_id();
+        let count = |ids: [&str; 3]| {
+            let supporters: Vec<Supporter<'_>> = (1..)
+                .zip(ids)
+                .map(|(seed, id)| Supporter {
+                    key_id: key(seed),
+                    id,
+                    attributes: &nothing,
+                    declared: Declared::default(),
+                })
+                .collect();
+            voices(&supporters, &nothing, &[]).chosen.len()
+        };
+        assert_eq!(count(["a", "b", "c"]), 3);
+        assert_eq!(count(["a", "b", "a"]), 2);
+        assert_eq!(count(["a", "a", "a"]), 1);
+    }
 
     /// All subsets: the definition itself.
     fn by_definition(candidates: u32, adjacency: &[u32]) -> u32 {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use quorum_gate::{DecideRequest, ExitCode, ReportPlaces, decide};
+use quorum_schemas::Digest;
 
 use super::options::OutputOptions;
 use super::reports;
@@ -28,6 +29,9 @@ pub(crate) struct Args {
     /// Refuse a trust root older than this version.
     #[arg(long, value_name = "N")]
     trust_min_version: Option<u64>,
+    /// The digest of version 1 of the trust root; every version from there on must stand beside it.
+    #[arg(long, value_name = "sha256:HEX")]
+    trust_pin: Option<Digest>,
     /// Evidence of a verifier; its bundle is sought beside it.
     #[arg(long, value_name = "FILE")]
     evidence: Vec<PathBuf>,
@@ -54,6 +58,7 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
         policy: args.policy,
         trust: args.trust,
         trust_min_version: args.trust_min_version,
+        trust_pin: args.trust_pin,
         evidence: args.evidence,
         bundles: args.bundle,
         decision_key: args.decision_key,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use quorum_gate::{ExitCode, GateOutcome, GateRequest, ReportPlaces, outside_candidate};
+use quorum_schemas::Digest;
 
 use super::options::{CandidateOptions, OutputOptions, WorkerOptions, program};
 use super::reports::{self, Reports};
@@ -36,6 +37,9 @@ pub(crate) struct Args {
     /// Refuse a trust root older than this version.
     #[arg(long, value_name = "N")]
     trust_min_version: Option<u64>,
+    /// The digest of version 1 of the trust root; every version from there on must stand beside it.
+    #[arg(long, value_name = "sha256:HEX")]
+    trust_pin: Option<Digest>,
     /// This machine's verifier key: run the plan and sign the evidence.
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
@@ -70,6 +74,7 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
         policy: args.policy,
         trust: args.trust,
         trust_min_version: args.trust_min_version,
+        trust_pin: args.trust_pin,
         key: args.key,
         decision_key: args.decision_key,
         evidence: args.evidence,

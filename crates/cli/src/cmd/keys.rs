@@ -40,14 +40,14 @@ enum Command {
 pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     match args.command {
         Command::New { file, seat_secret: true } => {
-            keyfile::create(&file, &*keyfile::random()?)?;
+            keyfile::create(&file, &*quorum_gate::random()?)?;
             if ui.json() {
                 ui.document(&json!({"file": file.display().to_string(), "bytes": 32}).into())?;
             }
             ui.say(format!("wrote {}; copy it to every replica of the coordinator", file.display()));
         }
         Command::New { file, seat_secret: false } => {
-            let key = SigningKey::from_seed(&*keyfile::random()?);
+            let key = SigningKey::from_seed(&*quorum_gate::random()?);
             keyfile::create(&file, key.to_pkcs8_pem().as_bytes())?;
             print(&key.public(), Some(&file), ui)?;
         }

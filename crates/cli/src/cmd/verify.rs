@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use quorum_gate::{ExitCode, VerifyRequest, check_lines, verify};
+use quorum_schemas::Digest;
 use serde_json::json;
 
 use super::options::{CandidateOptions, program};
@@ -43,6 +44,9 @@ pub(crate) struct Args {
     /// Refuse a trust root older than this version.
     #[arg(long, value_name = "N", requires = "trust")]
     trust_min_version: Option<u64>,
+    /// The digest of version 1 of the trust root; every version from there on must stand beside it.
+    #[arg(long, value_name = "sha256:HEX", requires = "trust")]
+    trust_pin: Option<Digest>,
     /// Write the statement without a signature, for `quorum sign` in another job.
     #[arg(long)]
     unsigned: bool,
@@ -69,6 +73,7 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
         key: args.key,
         trust: args.trust,
         trust_min_version: args.trust_min_version,
+        trust_pin: args.trust_pin,
         pins: args.pin,
         isolation: args.isolation,
         out: args.out,

@@ -174,8 +174,13 @@ fn trust_versions_follow_each_other() {
     assert!(w1.retired_at.is_some());
     assert!(present.admits_policy(&policy.parse().unwrap()));
     assert_eq!(present.policies().len(), 2, "two-of-three and the digest");
-    let names = ["root.pem", "trust.json", "v1.pem", "v2.pem", "v2.pub", "w1.pem"];
-    assert_eq!(desk.names(), names.map(str::to_owned).into(), "nothing else is left");
+    let mut names: BTreeSet<String> =
+        ["root.pem", "trust.json", "v1.pem", "v2.pem", "v2.pub", "w1.pem"].map(str::to_owned).into();
+    names.extend((1..present.version()).map(|version| format!("trust.{version}.json")));
+    assert_eq!(desk.names(), names, "every version, and nothing else is left");
+    for version in 1..present.version() {
+        assert_eq!(TrustRoot::load(&desk.bytes(&format!("trust.{version}.json"))).unwrap().version(), version);
+    }
 }
 
 #[test]
@@ -289,6 +294,142 @@ fn a_threshold_of_two_needs_two_people_and_rotates() {
     let keys = BTreeSet::from(["b.pem", "c.pem"].map(|name| *desk.key(name).public().as_bytes()));
     assert_eq!(after.root_keys().iter().map(|key| *key.as_bytes()).collect::<BTreeSet<_>>(), keys);
     desk.fails("trust admit-policy trust.json --root-key a.pem --root-key b.pem local", 2, "unknown_signer");
+}
+
+/// Three holders, each with a folder of their own and a key that never leaves it; only the proposal travels.
+#[test]
+fn holders_sign_one_after_the_other_on_machines_of_their_own() {
+    let holders = [Desk::new(), Desk::new(), Desk::new()];
+    let publics: Vec<String> = holders
+        .iter()
+        .map(|desk| {
+            desk.ok("keys new own.pem");
+            desk.key("own.pem").public().spki_base64()
+        })
+        .collect();
+    let pass = |from: &Desk, to: &Desk, name: &str| fs::write(to.path().join(name), from.bytes(name)).unwrap();
+    let [first, second, third] = &holders;
+    let init = format!(
+        "trust init trust.json --root-key own.pem --root-public {} --root-public {} --threshold 2",
+        publics[1], publics[2]
+    );
+    first.fails(&init, 2, "threshold_not_met");
+    let proposed = first.json(&format!("{init} --propose first.json"));
+    assert_eq!((&proposed["missing"]["own"], &proposed["missing"]["previous"]), (&json!(1), &json!(0)));
+    assert_eq!(first.names(), ["own.pem", "first.json"].map(str::to_owned).into());
+    let talk = first.fails("trust show first.json", 2, "threshold_not_met");
+    assert!(talk.contains("1 signature is missing"), "{talk}");
+    first.fails("trust accept trust.json first.json", 2, "threshold_not_met");
+    pass(first, second, "first.json");
+    let content = proposed["content"].as_str().unwrap();
+    let other = Digest::of(b"something else");
+    second.fails(&format!("trust sign first.json --root-key own.pem --content {other}"), 2, "proposal_differs");
+    assert_eq!(second.bytes("first.json"), first.bytes("first.json"), "nothing was signed");
+    let signed = second.json(&format!("trust sign first.json --root-key own.pem --content {content}"));
+    assert_eq!((&signed["missing"]["own"], &signed["content"]), (&json!(0), &proposed["content"]));
+    for desk in [first, third] {
+        pass(second, desk, "first.json");
+        desk.ok("trust accept trust.json first.json");
+        assert_eq!((desk.trust().version(), desk.trust().threshold()), (1, 2));
+    }
+
+    // The next version: the third proposes, the first signs, anybody may put it in its place.
+    third.ok("trust admit-policy trust.json --root-key own.pem local --propose next.json");
+    third.fails("trust admit-policy trust.json --root-key own.pem local --propose next.json", 2, "trust_file_exists");
+    pass(third, first, "next.json");
+    let diff = first.ok("trust diff trust.json next.json");
+    assert!(diff.contains("+ trust root: policy sha256:") && diff.contains("missing     1 of the previous"), "{diff}");
+    first.fails("trust sign next.json --root-key own.pem", 2, "version_not_successor");
+    first.ok("keys new stranger.pem");
+    first.fails("trust sign next.json --trust trust.json --root-key stranger.pem", 2, "unknown_signer");
+    first.ok("trust sign next.json --trust trust.json --root-key own.pem -o signed.json");
+    assert_eq!(first.bytes("next.json"), third.bytes("next.json"), "-o leaves the proposal");
+    first.ok("trust accept trust.json signed.json");
+    assert_eq!(first.trust().version(), 2);
+    assert_eq!(TrustRoot::load(&first.bytes("trust.1.json")).unwrap().version(), 1);
+    first.fails("trust accept trust.json signed.json", 2, "version_not_successor");
+
+    // Whoever changes it on the way spoils the signatures that are there.
+    let mut changed: serde_json::Value = serde_json::from_slice(&third.bytes("next.json")).unwrap();
+    let payload = changed["payload"].as_str().unwrap().replacen('A', "B", 1);
+    changed["payload"] = payload.into();
+    fs::write(third.path().join("changed.json"), quorum_schemas::c1(&Value::from_serde(changed))).unwrap();
+    let refused = third.run("trust sign changed.json --trust trust.json --root-key own.pem");
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn verify_follows_every_version_from_a_pin_or_from_a_known_one() {
+    let desk = Desk::with_trust();
+    let pin = desk.trust().digest();
+    for policy in ["local", "one-verifier", "two-of-three"] {
+        desk.ok(&format!("trust admit-policy trust.json --root-key root.pem {policy}"));
+    }
+    let said = desk.json(&format!("trust verify trust.json --pin {pin} --min-version 4"));
+    assert_eq!((&said["version"], &said["digest"]), (&json!(4), &json!(desk.trust().digest())));
+    desk.ok("trust verify .");
+    desk.ok("trust verify trust.json --known trust.2.json");
+    desk.fails("trust verify trust.json --min-version 5", 2, "trust_version_too_old");
+    desk.fails(&format!("trust verify trust.json --pin {}", Digest::of(b"x")), 2, "trust_forked");
+    desk.fails("trust verify trust.2.json --known trust.json", 2, "trust_rollback");
+    // The gate follows the same versions; the next file that it wants is not there.
+    let decide = "decide --work-unit none.json --result none.json --trust trust.json --policy one-verifier";
+    desk.fails(&format!("{decide} --trust-pin {pin} --trust-min-version 4"), 2, "cannot_read");
+    desk.fails(&format!("{decide} --trust-pin {}", Digest::of(b"x")), 2, "trust_forked");
+    fs::remove_file(desk.path().join("trust.3.json")).unwrap();
+    desk.fails(&format!("{decide} --trust-pin {pin}"), 2, "trust_gap");
+    let talk = desk.fails(&format!("trust verify trust.json --pin {pin}"), 2, "trust_gap");
+    assert!(talk.contains("trust.3.json"), "{talk}");
+    desk.ok("trust verify trust.json");
+}
+
+#[test]
+fn a_key_is_replaced_in_one_version_and_the_old_one_can_be_revoked_later() {
+    let desk = Desk::with_trust();
+    for name in ["old", "new"] {
+        desk.ok(&format!("keys new {name}.pem"));
+    }
+    desk.ok(
+        "trust add trust.json --root-key root.pem --role verifier --id v --public-key old.pem --attribute operator=acme",
+    );
+    let replace = "trust replace-key trust.json --root-key root.pem --role verifier --id v --public-key new.pem";
+    desk.fails(&replace.replace("--id v", "--id w"), 2, "entry_unknown");
+    desk.fails(&replace.replace("new.pem", "old.pem"), 2, "duplicate_public_key");
+    desk.fails(
+        "trust add trust.json --root-key root.pem --role verifier --id v --public-key new.pem",
+        2,
+        "duplicate_id",
+    );
+    desk.ok(replace);
+    let root = desk.trust();
+    let [old, new] = root.all_by_id(Role::Verifier, "v") else { panic!("two keys") };
+    assert_eq!((old.public_key, new.public_key), (desk.key("old.pem").public(), desk.key("new.pem").public()));
+    assert_eq!(old.retired_at, Some(new.valid_from));
+    assert_eq!(old.attributes, new.attributes);
+    let key_id = desk.key("old.pem").public().key_id();
+    desk.ok(&format!("trust revoke trust.json --root-key root.pem --role verifier --id v --key-id {key_id}"));
+    let root = desk.trust();
+    let [old, new] = root.all_by_id(Role::Verifier, "v") else { panic!("two keys") };
+    assert!(old.revoked_at.is_some() && new.revoked_at.is_none(), "the key that was named");
+    let diff = desk.ok("trust diff trust.3.json trust.json");
+    assert!(diff.contains("revoked_at") && diff.contains("version 3 -> 4"), "{diff}");
+}
+
+#[test]
+fn no_file_is_overwritten_unless_it_is_the_trust_root_that_is_changed() {
+    let desk = Desk::with_trust();
+    let before = desk.bytes("trust.json");
+    fs::write(desk.path().join("mine.json"), b"mine").unwrap();
+    fs::write(desk.path().join("trust.1.json"), b"mine").unwrap();
+    let admit = "trust admit-policy trust.json --root-key root.pem local";
+    desk.fails(&format!("{admit} -o mine.json"), 2, "trust_file_exists");
+    desk.fails(&format!("{admit} --propose mine.json"), 2, "trust_file_exists");
+    desk.fails(admit, 2, "trust_version_exists");
+    for name in ["mine.json", "trust.1.json"] {
+        assert_eq!(desk.bytes(name), b"mine");
+    }
+    assert_eq!(desk.bytes("trust.json"), before);
+    assert_eq!(desk.names(), ["mine.json", "root.pem", "trust.1.json", "trust.json"].map(str::to_owned).into());
 }
 
 #[test]

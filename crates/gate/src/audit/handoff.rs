@@ -1,12 +1,23 @@
 //! The handoff of a record: derived again, and where the mesh signed it, held against everything that it fixed.
 
-use quorum_attest::{Envelope, PredicateType, TrustRoot, authenticate};
+use quorum_attest::{Envelope, PredicateType, Statement, TrustRoot, authenticate};
 use quorum_policies::FactSheet;
-use quorum_schemas::{Digest, Value, c1};
+use quorum_schemas::{Digest, Timestamp, Value, c1};
 
 use super::{Files, Finding, differs, file};
 use crate::documents::Documents;
 use crate::record;
+
+/// When the documents of a record were taken in, the time at which their keys had to be in force: that of the gate's run,
+/// and on the mesh when the handoff was issued. Keys that were retired or revoked between then and a later revision are
+/// no fault of the record; whoever signed the decision vouches for this handoff by its digest.
+pub(super) fn issued_at(files: &Files, sheet: &FactSheet) -> Timestamp {
+    let said = files.get(record::SIGNED_HANDOFF).and_then(|signed| {
+        let statement = Statement::parse(Envelope::parse(signed).ok()?.payload()).ok()?;
+        statement.predicate.get("issued_at").and_then(Value::as_str)?.parse().ok()
+    });
+    said.unwrap_or(sheet.now)
+}
 
 /// Checks `handoff.json`, or `handoff.dsse.json` where the record comes from the mesh.
 pub(super) fn check(files: &Files, documents: &Documents, trust: &TrustRoot, sheet: &FactSheet) -> Finding<()> {
@@ -17,9 +28,8 @@ pub(super) fn check(files: &Files, documents: &Documents, trust: &TrustRoot, she
         return Ok(());
     };
     let name = record::SIGNED_HANDOFF;
-    // The time at which the mesh stored it is not in the record; the key had to be valid when the decision was made.
     let authentic = Envelope::parse(signed)
-        .and_then(|envelope| authenticate(&envelope, trust, PredicateType::Handoff, sheet.now))
+        .and_then(|envelope| authenticate(&envelope, trust, PredicateType::Handoff, issued_at(files, sheet)))
         .or_else(|error| differs(name, error))?;
     let predicate = authentic.predicate();
     let digest_of = |name: &str| file(files, name).map(|bytes| Value::from(Digest::of(bytes)));

@@ -23,8 +23,10 @@ pub(super) fn check(files: &Files, decision: &Decision, signer: Option<&Entry>, 
         return if found == summary.to_bytes() { Ok(()) } else { differs(name, "the decision gives another summary") };
     };
     let envelope = Envelope::parse(found).or_else(|error| differs(name, error))?;
+    // As the decision itself: possibly by a key that came later than what is decided.
+    let signed_at = decision.facts.now.max(signer.valid_from);
     let authentic =
-        authenticate(&envelope, trust, PredicateType::Vsa, decision.facts.now).or_else(|error| differs(name, error))?;
+        authenticate(&envelope, trust, PredicateType::Vsa, signed_at).or_else(|error| differs(name, error))?;
     if authentic.signer() != signer {
         return differs(name, format!("{} signed it, and {} the decision", authentic.signer().id, signer.id));
     }

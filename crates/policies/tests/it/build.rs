@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use quorum_attest::{
-    Entry, KeyId, PAYLOAD_TYPE, PredicateType, Role, SigningKey, Statement, Subject, TrustDraft, TrustRoot, sign,
+    Entry, KeyId, PAYLOAD_TYPE, PredicateType, PublicKey, Role, SigningKey, Statement, Subject, TrustDraft, TrustRoot,
+    sign,
 };
 use quorum_handoff::{Intake, candidate_subject, intake_values};
 use quorum_policies::{
-    Admitted, Assurance, Case, Decision, Explanation, Facts, Memo, Outcome, PoliciesError, Policy, RULES_VERSION, Received, SeatFact,
-    WorkerIdentity, decide_with, revise_with,
+    Admitted, Assurance, Case, Decision, Explanation, Facts, Memo, Outcome, PoliciesError, Policy, RULES_VERSION,
+    Received, SeatFact, WorkerIdentity, decide_with, revise_with,
 };
 use quorum_schemas::{C1Digest, Digest, Timestamp, Value};
 use serde_json::{Value as Json, json};
@@ -229,6 +230,17 @@ pub(crate) fn trust_root(
     if let Some(known) = TRUST.with_borrow(|known| known.get(&memo).cloned()) {
         return known;
     }
+    let trust = Rc::new(fresh_trust_root(worker, verifiers, policies));
+    TRUST.with_borrow_mut(|known| known.insert(memo, Rc::clone(&trust)));
+    trust
+}
+
+/// [`trust_root`] for a root that no other case has.
+pub(crate) fn fresh_trust_root(
+    worker: &PlainWorker,
+    verifiers: &BTreeMap<usize, PlainVerifier>,
+    policies: &[Digest],
+) -> TrustRoot {
     let (from, until) = (at(-86_400), at(86_400 * 365));
     let public = |index: usize| KEYS.with(|keys| keys[index].0.public());
     let mut draft = TrustDraft::new(from, until, 1, vec![public(ROOT)]);
@@ -247,9 +259,23 @@ pub(crate) fn trust_root(
         draft.admit_policy(*policy).expect("few policies");
     }
     let bytes = KEYS.with(|keys| draft.sign(&[&keys[ROOT].0])).expect("the root key signs");
-    let trust = Rc::new(TrustRoot::load(&bytes).expect("it was just signed"));
-    TRUST.with_borrow_mut(|known| known.insert(memo, Rc::clone(&trust)));
-    trust
+    TrustRoot::load(&bytes).expect("it was just signed")
+}
+
+/// The next version of a root, changed by `change`, and with its root keys handed over to another key.
+pub(crate) fn next_trust_root(root: &TrustRoot, change: impl FnOnce(&mut TrustDraft)) -> TrustRoot {
+    let mut draft = TrustDraft::from(root);
+    draft.next_version(root.issued_at(), root.expires_at());
+    change(&mut draft);
+    let heir = SigningKey::from_seed(&[250; 32]);
+    draft.set_root_keys(1, vec![heir.public()]).expect("one key that stands nowhere else");
+    let bytes = KEYS.with(|keys| draft.sign(&[&keys[ROOT].0, &heir])).expect("old and new root key sign");
+    root.accept_successor(&bytes).expect("it was just signed")
+}
+
+/// A key that no case has seen.
+pub(crate) fn spare_key(index: usize) -> PublicKey {
+    SigningKey::from_seed(&[u8::try_from(200 + index).expect("a small pool"); 32]).public()
 }
 
 /// Work unit and manifest of these numbers; `noise` chooses what the worker says about itself.

@@ -15,18 +15,23 @@ use crate::cases::{
 };
 
 /// What one case said about a law.
-enum Finding {
+pub(crate) enum Finding {
     Holds,
     /// The law says nothing about this case.
     Vacuous,
 }
 
-type Checked = Result<Finding, String>;
+pub(crate) type Checked = Result<Finding, String>;
 
 /// Runs `check` over all cases; at least `least` percent of them must say something.
-fn law(number: u64, least: u64, check: impl Fn(&PlainCase, &mut Chance) -> Checked) {
+pub(crate) fn law(number: u64, least: u64, check: impl Fn(&PlainCase, &mut Chance) -> Checked) {
+    law_over(number, 10_000, least, check);
+}
+
+/// [`law`] over `most` cases, or that part of what `QUORUM_LAW_CASES` asks for.
+pub(crate) fn law_over(number: u64, most: u64, least: u64, check: impl Fn(&PlainCase, &mut Chance) -> Checked) {
     let setting = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let cases = setting("QUORUM_LAW_CASES").unwrap_or(10_000);
+    let cases = setting("QUORUM_LAW_CASES").map_or(most, |asked| (asked * most).div_ceil(10_000));
     let first = setting("QUORUM_LAW_SEED").unwrap_or(number * 1_000_000);
     let mut held = 0;
     for seed in first..first + cases {
@@ -58,7 +63,7 @@ fn shrink(mut case: PlainCase, fails: impl Fn(&PlainCase) -> bool) -> PlainCase 
     case
 }
 
-fn ensure(holds: bool, message: impl Fn() -> String) -> Result<(), String> {
+pub(crate) fn ensure(holds: bool, message: impl Fn() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(message()) }
 }
 
@@ -347,30 +352,6 @@ fn law_8_the_bytes_are_a_function_of_the_inputs() {
             let read = Decision::parse(&decision.to_value()).map_err(|error| error.to_string())?;
             ensure(read == *decision, || "the document does not read back".to_owned())?;
         }
-        Ok(Finding::Holds)
-    });
-}
-
-#[test]
-fn law_9_no_trust_change_alone_yields_an_accept() {
-    law(9, 60, |case, chance| {
-        let before = build(case).decide();
-        let Some(previous) = before.decision() else { return Ok(Finding::Vacuous) };
-        let mut changed = case.clone();
-        let (worker, verifiers) = world_of(chance.next() % WORLDS);
-        changed.worker.attributes = worker.attributes;
-        changed.verifiers = verifiers;
-        changed.now += 60;
-        let Some(revision) = build(&changed).revise(previous) else { return Ok(Finding::Holds) };
-        ensure(revision.recommendation != Recommendation::AcceptCandidate, || {
-            "an accept after a trust change".to_owned()
-        })?;
-        ensure(revision.recommendation != previous.recommendation, || "a revision that changes nothing".to_owned())?;
-        let withdraws = previous.recommendation == Recommendation::AcceptCandidate;
-        ensure(revision.withdraws == withdraws && revision.revision == 2, || "wrongly numbered".to_owned())?;
-        ensure(!withdraws || revision.recommendation != Recommendation::RejectCandidate, || {
-            "an accept became a reject without people".to_owned()
-        })?;
         Ok(Finding::Holds)
     });
 }

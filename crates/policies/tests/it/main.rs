@@ -16,4 +16,5 @@ mod refusals;
 mod second;
 mod table;
 mod tlog;
+mod trust_changes;
 mod vsa;

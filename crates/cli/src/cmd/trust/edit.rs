@@ -5,13 +5,14 @@ use std::io;
 use std::path::Path;
 
 use quorum_attest::{AttestError, Entry, PublicKey, Revocation, SigningKey, TrustDraft, TrustRoot};
-use quorum_gate::{ExitCode, write_atomically};
+use quorum_gate::{ExitCode, newest_trust, replace_trust, write_atomically};
 use quorum_policies::Axis;
 use quorum_schemas::{Digest, Timestamp};
 use serde_json::json;
 
 use super::arguments::{Attribute, policy_digest};
-use super::{AddArgs, EditArgs, InitArgs, PolicyArgs, RetireArgs, RevokeArgs, RotateArgs};
+use super::proposal::show as show_proposal;
+use super::{AddArgs, EditArgs, InitArgs, PolicyArgs, ReplaceKeyArgs, RetireArgs, RevokeArgs, RotateArgs};
 use crate::codes::CliCode;
 use crate::error::CliError;
 use crate::keyfile;
@@ -33,7 +34,12 @@ pub(super) fn init(args: &InitArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
     for policy in &args.policies {
         draft.admit_policy(policy_digest(policy)?).map_err(|error| keyfile::refused_change(&error))?;
     }
-    finish(&draft, &signers, &args.file, ui)
+    if let Some(proposal) = &args.propose {
+        return propose(&draft, &signers, proposal, ui);
+    }
+    let root = complete(&draft, &signers)?;
+    write_new(&args.file, root.bytes())?;
+    say_version(&root, &args.file, ui)
 }
 
 pub(super) fn add(args: &AddArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
@@ -66,14 +72,14 @@ pub(super) fn revoke(args: &RevokeArgs, ui: &mut Ui) -> Result<ExitCode, CliErro
     edit(&args.edit, ui, |draft, now, _| {
         let at = args.entry.at.map_or(now, |point| point.resolve(now));
         let compromised_since = args.compromised_since.map(|point| point.resolve(now));
-        draft.revoke((args.entry.role, &args.entry.id), None, Revocation { at, compromised_since })
+        draft.revoke((args.entry.role, &args.entry.id), args.entry.key_id, Revocation { at, compromised_since })
     })
 }
 
 pub(super) fn retire(args: &RetireArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
     edit(&args.edit, ui, |draft, now, _| {
         let at = args.entry.at.map_or(now, |point| point.resolve(now));
-        draft.retire((args.entry.role, &args.entry.id), None, at)
+        draft.retire((args.entry.role, &args.entry.id), args.entry.key_id, at)
     })
 }
 
@@ -84,7 +90,7 @@ pub(super) fn admit_policies(args: &PolicyArgs, ui: &mut Ui) -> Result<ExitCode,
 
 pub(super) fn withdraw_policies(args: &PolicyArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
     let policies = digests(&args.policies)?;
-    let root = keyfile::trust(&args.edit.file)?;
+    let root = keyfile::trust(&newest_trust(&args.edit.file))?;
     if let Some(unknown) = policies.iter().find(|policy| !root.admits_policy(policy)) {
         let message = format!("{} does not admit {unknown}; nothing is withdrawn", args.edit.file.display());
         return Err(CliError::control(CliCode::PolicyNotAdmitted, message));
@@ -102,6 +108,17 @@ pub(super) fn rotate(args: &RotateArgs, ui: &mut Ui) -> Result<ExitCode, CliErro
     edit(&args.edit, ui, |draft, _, _| draft.set_root_keys(args.threshold, new_roots))
 }
 
+pub(super) fn replace_key(args: &ReplaceKeyArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    let key = keyfile::public(&args.public_key)?;
+    edit(&args.edit, ui, |draft, now, expires_at| {
+        let at = args.at.map_or(now, |point| point.resolve(now));
+        let until = args.valid_until.map_or(expires_at, |point| point.resolve(now));
+        let since = args.compromised_since.map(|point| point.resolve(now));
+        let revocation = since.map(|since| Revocation { at, compromised_since: Some(since) });
+        draft.replace_key((args.role, &args.id), key, (at, until), revocation)
+    })
+}
+
 /// Reads the present version, changes a draft of the next one, and puts it in its place. Whoever edits the same file at
 /// the same time waits, so that no change is lost.
 fn edit(
@@ -109,14 +126,15 @@ fn edit(
     ui: &mut Ui,
     change: impl FnOnce(&mut TrustDraft, Timestamp, Timestamp) -> Result<(), AttestError>,
 ) -> Result<ExitCode, CliError> {
-    let _lock = lock(&args.file)?;
-    let present = keyfile::trust(&args.file)?;
+    let file = newest_trust(&args.file);
+    let _lock = lock_present(&file)?;
+    let present = keyfile::trust(&file)?;
     let signers = private_keys(&args.root_keys)?;
     let now = keyfile::now()?;
     let expires_at = match args.expires {
         Some(point) => point.resolve(now),
         None if now >= present.expires_at() => {
-            let message = format!("{} expired at {}; give --expires", args.file.display(), present.expires_at());
+            let message = format!("{} expired at {}; give --expires", file.display(), present.expires_at());
             return Err(CliError::control(CliCode::TrustRootExpired, message));
         }
         None => present.expires_at(),
@@ -125,33 +143,62 @@ fn edit(
     // A clock that went back must not make a version that was issued before the one it follows.
     draft.next_version(now.max(present.issued_at()), expires_at);
     change(&mut draft, now, expires_at).map_err(|error| keyfile::refused_change(&error))?;
-    finish(&draft, &signers, args.output.as_deref().unwrap_or(&args.file), ui)
+    if let Some(proposal) = &args.propose {
+        return propose(&draft, &signers, proposal, ui);
+    }
+    let next = complete(&draft, &signers)?;
+    match &args.output {
+        Some(output) => write_new(output, next.bytes())?,
+        None => replace_trust(&file, &present, &next)?,
+    }
+    say_version(&next, args.output.as_deref().unwrap_or(&file), ui)
 }
 
-fn finish(draft: &TrustDraft, signers: &[SigningKey], file: &Path, ui: &mut Ui) -> Result<ExitCode, CliError> {
-    let bytes = draft.sign(&signers.iter().collect::<Vec<_>>()).map_err(|error| keyfile::refused_change(&error))?;
-    write_atomically(file, &bytes)?;
-    let root = TrustRoot::load(&bytes).map_err(|error| keyfile::refused_change(&error))?;
-    if ui.json() {
-        ui.document(
-            &json!({
-                "digest": root.digest(),
-                "expires_at": root.expires_at(),
-                "file": file.display().to_string(),
-                "version": root.version(),
-            })
-            .into(),
-        )?;
-    } else {
-        ui.line(format!("version     {}", root.version()))?;
-        ui.line(format!("digest      {}", root.digest()))?;
-        ui.line(format!("expires at  {}", root.expires_at()))?;
+fn complete(draft: &TrustDraft, signers: &[SigningKey]) -> Result<TrustRoot, CliError> {
+    let proposal = draft.propose(&signers.iter().collect::<Vec<_>>());
+    proposal.and_then(|proposal| proposal.finish()).map_err(|error| keyfile::refused_change(&error))
+}
+
+fn propose(draft: &TrustDraft, signers: &[SigningKey], file: &Path, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    let proposal = draft.propose(&signers.iter().collect::<Vec<_>>());
+    let proposal = proposal.map_err(|error| keyfile::refused_change(&error))?;
+    write_new(file, &proposal.bytes())?;
+    show_proposal(&proposal, Some(file), ui)
+}
+
+/// Writes a file that must not be there.
+pub(super) fn write_new(file: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    if file.symlink_metadata().is_ok() {
+        let message = format!("{} exists and is not overwritten; name a new file", file.display());
+        return Err(CliError::control(CliCode::TrustFileExists, message));
     }
+    Ok(write_atomically(file, bytes)?)
+}
+
+/// Says which version was written where.
+pub(super) fn say_version(root: &TrustRoot, file: &Path, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    print_version(root, file, ui)?;
     ui.say(format!("wrote {}", file.display()));
     Ok(ExitCode::Accept)
 }
 
-fn private_keys(paths: &[std::path::PathBuf]) -> Result<Vec<SigningKey>, CliError> {
+/// Version, digest and expiry on stdout.
+pub(super) fn print_version(root: &TrustRoot, file: &Path, ui: &mut Ui) -> Result<(), CliError> {
+    if ui.json() {
+        let document = json!({
+            "digest": root.digest(),
+            "expires_at": root.expires_at(),
+            "file": file.display().to_string(),
+            "version": root.version(),
+        });
+        return ui.document(&document.into());
+    }
+    ui.line(format!("version     {}", root.version()))?;
+    ui.line(format!("digest      {}", root.digest()))?;
+    ui.line(format!("expires at  {}", root.expires_at()))
+}
+
+pub(super) fn private_keys(paths: &[std::path::PathBuf]) -> Result<Vec<SigningKey>, CliError> {
     paths.iter().map(|path| keyfile::private(path)).collect()
 }
 
@@ -167,8 +214,14 @@ fn warn_unknown_axis(attribute: &Attribute, ui: &mut Ui) {
     }
 }
 
+/// As [`lock`], of a file that must be there.
+pub(super) fn lock_present(file: &Path) -> Result<File, CliError> {
+    std::fs::metadata(file).map_err(|source| CliError::Read { path: file.to_owned(), source })?;
+    lock(file)
+}
+
 /// The lock is on the folder: the file itself is replaced. It ends with the process at the latest.
-fn lock(file: &Path) -> Result<File, CliError> {
+pub(super) fn lock(file: &Path) -> Result<File, CliError> {
     let open = || -> io::Result<File> {
         let absolute = std::path::absolute(file)?;
         let folder = File::open(absolute.parent().unwrap_or(Path::new("/")))?;
