@@ -117,6 +117,8 @@ schema_names! {
     OutputKey => "output-key-v0.1";
     /// What the commands that write a version of a trust root say with `--json`.
     OutputTrustVersion => "output-trust-version-v0.1";
+    /// What the commands about proposals for a trust root say with `--json`.
+    OutputTrustProposal => "output-trust-proposal-v0.1";
     /// What trust show `--json` writes.
     OutputTrust => "output-trust-v0.1";
     /// What policy list and schema list `--json` write.
