@@ -40,10 +40,11 @@ impl Digest<C1> {
 /// `None` leaves the document to [`parse`].
 fn plain(bytes: &[u8], limits: Limits) -> Option<Vec<u8>> {
     let scan = Scan::new(bytes, limits)?;
-    let buffer = || Buffer { bytes: vec![0; bytes.len() + 2 * STEP], at: 0 };
-    let mut writer = Writer { bytes, scan, out: buffer(), members: Vec::with_capacity(64), spare: buffer() };
-    writer.value()?;
-    writer.scan.end()?;
+    // Once for the form and once for the members of its outermost object while they are put in order.
+    let out = Buffer { bytes: vec![0; 2 * bytes.len() + 2 * STEP], at: 0 };
+    let mut writer = Writer { scan, out, members: Vec::with_capacity(64) };
+    let at = writer.value(0, limits.depth)?;
+    scan.end(at)?;
     let Buffer { bytes: mut written, at } = writer.out;
     written.truncate(at);
     Some(written)
@@ -113,43 +114,58 @@ impl Buffer {
         }
         self.at += length;
     }
+
+    /// Writes a part of what was written once more.
+    #[inline(always)]
+    fn again(&mut self, range: Range<usize>) {
+        let length = range.len();
+        self.room(length.max(STEP));
+        match self.bytes.get(range.start..).and_then(|rest| rest.first_chunk::<STEP>()).copied() {
+            Some(step) if length <= STEP => self.bytes[self.at..self.at + STEP].copy_from_slice(&step),
+            _ => self.bytes.copy_within(range, self.at),
+        }
+        self.at += length;
+    }
 }
 
 struct Writer<'a> {
-    bytes: &'a [u8],
     scan: Scan<'a>,
     out: Buffer,
     /// The members of all objects that are open, innermost last.
     members: Vec<Member>,
-    /// Where the members of one object are put in order.
-    spare: Buffer,
 }
 
 impl Writer<'_> {
-    fn value(&mut self) -> Option<()> {
-        match self.scan.next()? {
+    /// Writes the value at `at`, in which `room` more containers may be open; the place after it.
+    fn value(&mut self, at: usize, room: usize) -> Option<usize> {
+        let (byte, at) = self.scan.next(at)?;
+        match byte {
             b'"' => {
-                let string = self.scan.string()?;
+                let string = self.scan.string(at)?;
                 // Every escape that is taken is the one that C1 writes.
-                string.shortest.then(|| self.out.part(self.bytes, string.start - 1..string.end + 1))
+                string.shortest.then(|| {
+                    self.out.part(self.scan.bytes(), string.start - 1..string.end + 1);
+                    string.end + 1
+                })
             }
-            b'{' => self.object(),
-            b'[' => self.array(),
-            b't' => self.word("true"),
-            b'f' => self.word("false"),
-            b'n' => self.word("null"),
-            _ => self.number(),
+            b'{' => self.object(at, room.checked_sub(1)?),
+            b'[' => self.array(at, room.checked_sub(1)?),
+            b't' => self.word(at, "true"),
+            b'f' => self.word(at, "false"),
+            b'n' => self.word(at, "null"),
+            _ => self.number(at),
         }
     }
 
-    fn word(&mut self, word: &str) -> Option<()> {
-        self.scan.word(word)?;
+    fn word(&mut self, at: usize, word: &str) -> Option<usize> {
+        let after = self.scan.word(at, word)?;
         self.out.all(word.as_bytes());
-        Some(())
+        Some(after)
     }
 
-    fn number(&mut self) -> Option<()> {
-        match self.scan.number()? {
+    fn number(&mut self, at: usize) -> Option<usize> {
+        let (number, after) = self.scan.number(at)?;
+        match number {
             Number::Integer("-0") => self.out.push(b'0'),
             Number::Integer(token) | Number::Repr(token) => self.out.all(token.as_bytes()),
             Number::Float(number) => {
@@ -158,65 +174,63 @@ impl Writer<'_> {
                 self.out.all(written.as_bytes());
             }
         }
-        Some(())
+        Some(after)
     }
 
-    fn array(&mut self) -> Option<()> {
-        self.scan.open()?;
+    fn array(&mut self, mut at: usize, room: usize) -> Option<usize> {
         self.out.push(b'[');
-        if !self.scan.closes(b']') {
-            loop {
-                self.value()?;
-                match self.scan.next()? {
-                    b',' => self.out.push(b','),
-                    b']' => break,
-                    _ => return None,
-                }
+        let mut closed = self.scan.closes(at, b']');
+        while closed.is_none() {
+            let (byte, after) = self.scan.next(self.value(at, room)?)?;
+            match byte {
+                b',' => self.out.push(b','),
+                b']' => closed = Some(after),
+                _ => return None,
             }
+            at = after;
         }
-        self.scan.close();
         self.out.push(b']');
-        Some(())
+        closed
     }
 
-    fn object(&mut self) -> Option<()> {
-        self.scan.open()?;
+    fn object(&mut self, mut at: usize, room: usize) -> Option<usize> {
         self.out.push(b'{');
         let first = self.members.len();
-        if !self.scan.closes(b'}') {
-            loop {
-                self.member()?;
-                match self.scan.next()? {
-                    b',' => self.out.push(b','),
-                    b'}' => break,
-                    _ => return None,
-                }
+        let mut closed = self.scan.closes(at, b'}');
+        while closed.is_none() {
+            let (byte, after) = self.scan.next(self.member(at, room)?)?;
+            match byte {
+                b',' => self.out.push(b','),
+                b'}' => closed = Some(after),
+                _ => return None,
             }
+            at = after;
         }
         self.order(first)?;
-        self.scan.close();
         self.out.push(b'}');
-        Some(())
+        closed
     }
 
-    fn member(&mut self) -> Option<()> {
-        let key = self.scan.key()?;
+    #[inline]
+    fn member(&mut self, at: usize, room: usize) -> Option<usize> {
+        let (key, at) = self.scan.key(at)?;
+        let bytes = self.scan.bytes();
         let begin = self.out.at;
-        self.out.part(self.bytes, key.start - 1..key.end + 1);
+        self.out.part(bytes, key.start - 1..key.end + 1);
         self.out.push(b':');
-        self.value()?;
+        let after = self.value(at, room)?;
         let offset = |at: usize| u32::try_from(at).ok();
         self.members.push(Member {
-            head: head(self.bytes, &key),
+            head: head(bytes, &key),
             key: (offset(key.start)?, offset(key.end)?),
             written: (offset(begin)?, offset(self.out.at)?),
         });
-        Some(())
+        Some(after)
     }
 
     /// Puts the members from `first` on into the order of their keys; `None` where two keys are equal.
     fn order(&mut self, first: usize) -> Option<()> {
-        let bytes = self.bytes;
+        let bytes = self.scan.bytes();
         let members = &mut self.members[first..];
         if !members.is_sorted_by(|a, b| a.compare(b, bytes).is_lt()) {
             let begin = members[0].written().start;
@@ -224,13 +238,14 @@ impl Writer<'_> {
             if !members.is_sorted_by(|a, b| a.compare(b, bytes).is_lt()) {
                 return None;
             }
-            self.spare.at = 0;
+            // They are written once more behind everything, in order, and then moved to where they began.
+            let behind = self.out.at;
             for member in &*members {
-                self.spare.part(&self.out.bytes, member.written());
-                self.spare.push(b',');
+                self.out.again(member.written());
+                self.out.push(b',');
             }
-            self.out.at = begin;
-            self.out.all(&self.spare.bytes[..self.spare.at - 1]);
+            self.out.bytes.copy_within(behind..self.out.at - 1, begin);
+            self.out.at = begin + (self.out.at - 1 - behind);
         }
         self.members.truncate(first);
         Some(())

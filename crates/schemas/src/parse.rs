@@ -42,77 +42,87 @@ pub fn parse_with(bytes: &[u8], limits: Limits) -> Result<Value, ParseError> {
 
 /// The value of a document that has one plain meaning; `None` leaves it to [`judged`].
 fn plain(bytes: &[u8], limits: Limits) -> Option<Value> {
-    let mut builder = Builder { scan: Scan::new(bytes, limits)? };
-    let value = builder.value()?;
-    builder.scan.end()?;
+    let scan = Scan::new(bytes, limits)?;
+    let (value, at) = Builder { scan }.value(0, limits.depth)?;
+    scan.end(at)?;
     Some(value)
 }
 
+#[derive(Clone, Copy)]
 struct Builder<'a> {
     scan: Scan<'a>,
 }
 
 impl Builder<'_> {
-    fn value(&mut self) -> Option<Value> {
-        match self.scan.next()? {
-            b'"' => self.string(),
-            b'{' => self.object(),
-            b'[' => self.array(),
-            b't' => self.scan.word("true").map(|()| Value::Bool(true)),
-            b'f' => self.scan.word("false").map(|()| Value::Bool(false)),
-            b'n' => self.scan.word("null").map(|()| Value::Null),
-            _ => Some(match self.scan.number()? {
-                Number::Integer(token) => Value::Int(Integer::from_token(token)),
-                Number::Repr(token) => Value::Float(token.parse().ok()?),
-                Number::Float(number) => Value::Float(number),
-            }),
+    /// The value at `at`, in which `room` more containers may be open, and the place after it.
+    fn value(self, at: usize, room: usize) -> Option<(Value, usize)> {
+        let (byte, at) = self.scan.next(at)?;
+        let word = |word, value| self.scan.word(at, word).map(|after| (value, after));
+        match byte {
+            b'"' => self.string(at),
+            b'{' => self.object(at, room.checked_sub(1)?),
+            b'[' => self.array(at, room.checked_sub(1)?),
+            b't' => word("true", Value::Bool(true)),
+            b'f' => word("false", Value::Bool(false)),
+            b'n' => word("null", Value::Null),
+            _ => {
+                let (number, after) = self.scan.number(at)?;
+                let value = match number {
+                    Number::Integer(token) => Value::Int(Integer::from_token(token)),
+                    Number::Repr(token) => Value::Float(token.parse().ok()?),
+                    Number::Float(number) => Value::Float(number),
+                };
+                Some((value, after))
+            }
         }
     }
 
-    fn string(&mut self) -> Option<Value> {
-        let text = self.scan.string()?;
-        if text.escaped {
-            return serde_json::from_str(self.scan.text(text.start - 1..text.end + 1)).ok().map(Value::String);
-        }
-        Some(Value::from(self.scan.text(text.start..text.end)))
+    fn string(self, at: usize) -> Option<(Value, usize)> {
+        let text = self.scan.string(at)?;
+        let after = text.end + 1;
+        let value = if text.escaped {
+            serde_json::from_str(self.scan.text(text.start - 1..after)).ok().map(Value::String)?
+        } else {
+            Value::from(self.scan.text(text.start..text.end))
+        };
+        Some((value, after))
     }
 
-    fn array(&mut self) -> Option<Value> {
-        self.scan.open()?;
+    fn array(self, mut at: usize, room: usize) -> Option<(Value, usize)> {
         let mut items = Vec::new();
-        if !self.scan.closes(b']') {
-            loop {
-                items.push(self.value()?);
-                match self.scan.next()? {
-                    b',' => {}
-                    b']' => break,
-                    _ => return None,
-                }
+        let mut closed = self.scan.closes(at, b']');
+        while closed.is_none() {
+            let (item, after) = self.value(at, room)?;
+            items.push(item);
+            let (byte, after) = self.scan.next(after)?;
+            match byte {
+                b',' => {}
+                b']' => closed = Some(after),
+                _ => return None,
             }
+            at = after;
         }
-        self.scan.close();
-        Some(Value::Array(items))
+        closed.map(|after| (Value::Array(items), after))
     }
 
-    fn object(&mut self) -> Option<Value> {
-        self.scan.open()?;
+    fn object(self, mut at: usize, room: usize) -> Option<(Value, usize)> {
         let mut members = Object::new();
-        if !self.scan.closes(b'}') {
-            loop {
-                let key = self.scan.key()?;
-                let key = self.scan.text(key).to_owned();
-                if members.insert(key, self.value()?).is_some() {
-                    return None;
-                }
-                match self.scan.next()? {
-                    b',' => {}
-                    b'}' => break,
-                    _ => return None,
-                }
+        let mut closed = self.scan.closes(at, b'}');
+        while closed.is_none() {
+            let (key, after) = self.scan.key(at)?;
+            let (value, after) = self.value(after, room)?;
+            if members.insert(self.scan.text(key).to_owned(), value).is_some() {
+                return None;
             }
+            let (byte, after) = self.scan.next(after)?;
+            match byte {
+                b',' => {}
+                b'}' => closed = Some(after),
+                _ => return None,
+            }
+            at = after;
         }
-        self.scan.close();
-        Some(Value::Object(members))
+        closed.map(|after| (Value::Object(members), after))
     }
 }
 

@@ -8,13 +8,12 @@ use std::ops::Range;
 
 use crate::limits::{INTEGER_DIGITS, Limits};
 
-/// A place in a document that is valid UTF-8 and not too large.
+/// A document that is valid UTF-8 and not too large. A place in it is handed in and out, never kept: so it stays in a
+/// register.
+#[derive(Clone, Copy)]
 pub(crate) struct Scan<'a> {
     text: &'a str,
     bytes: &'a [u8],
-    at: usize,
-    /// How many more containers may be open.
-    room: usize,
 }
 
 /// A string between its quotes.
@@ -42,113 +41,92 @@ impl<'a> Scan<'a> {
         if bytes.len() > limits.bytes {
             return None;
         }
-        let text = std::str::from_utf8(bytes).ok()?;
-        Some(Self { text, bytes, at: 0, room: limits.depth })
+        Some(Self { text: std::str::from_utf8(bytes).ok()?, bytes })
+    }
+
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        self.bytes
     }
 
     /// A part of the document.
-    pub(crate) fn text(&self, range: Range<usize>) -> &'a str {
+    pub(crate) fn text(self, range: Range<usize>) -> &'a str {
         &self.text[range]
     }
 
     #[inline]
-    fn space(&mut self) {
-        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes.get(self.at) {
-            self.at += 1;
+    fn space(self, mut at: usize) -> usize {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes.get(at) {
+            at += 1;
             // Eight blanks of an indent at a time.
-            if let Some(eight) = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk::<8>()) {
+            if let Some(eight) = self.bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
                 let others = u64::from_le_bytes(*eight) ^ (LOW * 0x20);
-                self.at += (others.trailing_zeros() / 8) as usize;
+                at += (others.trailing_zeros() / 8) as usize;
             }
         }
+        at
     }
 
-    /// The next byte that is no white space, consumed.
+    /// The next byte that is no white space, and the place after it.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<u8> {
-        self.space();
-        let byte = *self.bytes.get(self.at)?;
-        self.at += 1;
-        Some(byte)
+    pub(crate) fn next(self, at: usize) -> Option<(u8, usize)> {
+        let at = self.space(at);
+        Some((*self.bytes.get(at)?, at + 1))
     }
 
-    /// Consumes the next byte if it closes a container.
+    /// The place after the next byte, if that is `closing`.
     #[inline]
-    pub(crate) fn closes(&mut self, closing: u8) -> bool {
-        self.space();
-        let closed = self.bytes.get(self.at) == Some(&closing);
-        self.at += usize::from(closed);
-        closed
+    pub(crate) fn closes(self, at: usize, closing: u8) -> Option<usize> {
+        self.next(at).filter(|(byte, _)| *byte == closing).map(|(_, at)| at)
     }
 
     /// `None` where something follows the document.
-    pub(crate) fn end(&mut self) -> Option<()> {
-        self.space();
-        (self.at == self.bytes.len()).then_some(())
+    pub(crate) fn end(self, at: usize) -> Option<()> {
+        (self.space(at) == self.bytes.len()).then_some(())
     }
 
-    /// Enters a container whose opening byte is consumed.
+    /// The place after a literal whose first byte lies before `at`.
+    pub(crate) fn word(self, at: usize, word: &str) -> Option<usize> {
+        let start = at - 1;
+        self.bytes[start..].starts_with(word.as_bytes()).then_some(start + word.len())
+    }
+
+    /// A key, and the place after its colon. A key with an escape is left to the library.
     #[inline]
-    pub(crate) fn open(&mut self) -> Option<()> {
-        self.room = self.room.checked_sub(1)?;
-        Some(())
+    pub(crate) fn key(self, at: usize) -> Option<(Range<usize>, usize)> {
+        let (b'"', at) = self.next(at)? else { return None };
+        let key = self.string(at)?;
+        let (b':', at) = self.next(key.end + 1)? else { return None };
+        (!key.escaped).then_some((key.start..key.end, at))
     }
 
-    /// Leaves a container.
+    /// A string whose opening quote lies before `start`; its closing one is at `end`.
     #[inline]
-    pub(crate) fn close(&mut self) {
-        self.room += 1;
-    }
-
-    /// The rest of a literal whose first byte is consumed.
-    pub(crate) fn word(&mut self, word: &str) -> Option<()> {
-        let start = self.at - 1;
-        self.bytes[start..].starts_with(word.as_bytes()).then(|| self.at = start + word.len())
-    }
-
-    /// A key and its colon. A key with an escape is left to the library.
-    #[inline]
-    pub(crate) fn key(&mut self) -> Option<Range<usize>> {
-        if self.next()? != b'"' {
-            return None;
-        }
-        let key = self.string()?;
-        (!key.escaped && self.next()? == b':').then_some(key.start..key.end)
-    }
-
-    /// A string whose opening quote is consumed.
-    #[inline]
-    pub(crate) fn string(&mut self) -> Option<Text> {
-        let start = self.at;
-        let (mut escaped, mut shortest) = (false, true);
+    pub(crate) fn string(self, start: usize) -> Option<Text> {
+        let (mut at, mut escaped, mut shortest) = (start, false, true);
         loop {
-            self.at += plain_run(&self.bytes[self.at..]);
-            match self.bytes.get(self.at)? {
-                b'"' => {
-                    self.at += 1;
-                    return Some(Text { start, end: self.at - 1, escaped, shortest });
-                }
+            at += plain_run(&self.bytes[at..]);
+            match self.bytes.get(at)? {
+                b'"' => return Some(Text { start, end: at, escaped, shortest }),
                 b'\\' => {
                     escaped = true;
-                    shortest &= matches!(self.bytes.get(self.at + 1)?, b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't');
-                    self.at += 2;
+                    shortest &= matches!(self.bytes.get(at + 1)?, b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't');
+                    at += 2;
                 }
                 _ => return None,
             }
         }
     }
 
-    /// A number whose first byte is consumed; `None` for every byte that starts none.
-    pub(crate) fn number(&mut self) -> Option<Number<'a>> {
-        let start = self.at - 1;
+    /// A number whose first byte lies before `at`, and the place after it; `None` for every byte that starts none.
+    pub(crate) fn number(self, at: usize) -> Option<(Number<'a>, usize)> {
+        let start = at - 1;
         let mut at = start + usize::from(self.bytes[start] == b'-');
         let whole = digits(self.bytes, &mut at);
         if whole == 0 || (whole > 1 && self.bytes[at - whole] == b'0') {
             return None;
         }
         if !matches!(self.bytes.get(at), Some(b'.' | b'e' | b'E')) {
-            self.at = at;
-            return (whole <= INTEGER_DIGITS).then(|| Number::Integer(&self.text[start..at]));
+            return (whole <= INTEGER_DIGITS).then(|| (Number::Integer(&self.text[start..at]), at));
         }
         let mut part = 0;
         if self.bytes[at] == b'.' {
@@ -166,12 +144,12 @@ impl<'a> Scan<'a> {
                 return None;
             }
         }
-        self.at = at;
         let token = &self.text[start..at];
         if decimal && is_repr(token, whole, part) {
-            return Some(Number::Repr(token));
+            return Some((Number::Repr(token), at));
         }
-        token.parse().ok().filter(|number: &f64| number.is_finite()).map(Number::Float)
+        let number = token.parse().ok().filter(|number: &f64| number.is_finite())?;
+        Some((Number::Float(number), at))
     }
 }
 
