@@ -63,20 +63,23 @@ fn texts(judged: &mut Judged, name: &str, diff: &Diff, text: &PatchText) {
     let whole = |line: &str, wanted: &str| line == wanted;
     let part = |line: &str, wanted: &str| line.contains(wanted);
     let (added, removed): (Vec<&str>, Vec<&str>) = (diff.added().collect(), diff.removed().collect());
-    type Fits = fn(&str, &str) -> bool;
-    let demands: [(&str, &str, &Vec<String>, &Vec<&str>, Fits); 4] = [
-        ("missing_added_lines", "add a required line", &text.added_lines, &added, whole),
-        ("missing_added_substrings", "add a line with a required text", &text.added_substrings, &added, part),
-        ("missing_removed_lines", "remove a required line", &text.removed_lines, &removed, whole),
-        ("missing_removed_substrings", "remove a line with a required text", &text.removed_substrings, &removed, part),
-    ];
-    for (key, what, wanted, lines, fits) in demands {
+    let mut demand = |key: &str, what: &str, wanted: &[String], lines: &[&str], fits: fn(&str, &str) -> bool| {
         let missing: Vec<&String> = wanted.iter().filter(|text| !lines.iter().any(|line| fits(line, text))).collect();
         if missing.is_empty() {
-            continue;
+            return;
         }
         let summary = format!("`{name}` does not {what} ({} of {})", missing.len(), wanted.len());
         judged.problem("correctness", summary, Some(name));
         judged.fact(key, Value::Array(missing.into_iter().map(|text| text.as_str().into()).collect()));
-    }
+    };
+    demand("missing_added_lines", "add a required line", &text.added_lines, &added, whole);
+    demand("missing_added_substrings", "add a line with a required text", &text.added_substrings, &added, part);
+    demand("missing_removed_lines", "remove a required line", &text.removed_lines, &removed, whole);
+    demand(
+        "missing_removed_substrings",
+        "remove a line with a required text",
+        &text.removed_substrings,
+        &removed,
+        part,
+    );
 }

@@ -81,8 +81,10 @@ fn head(rest: &str) -> String {
     format!("{HEAD}{rest}")
 }
 
+type Words = Vec<&'static str>;
+
 /// Diffs that are read: name, text, paths, added lines, removed lines.
-fn good() -> Vec<(&'static str, String, Vec<&'static str>, Vec<&'static str>, Vec<&'static str>)> {
+fn good() -> Vec<(&'static str, String, Words, Words, Words)> {
     let text = |text: &str| text.to_owned();
     vec![
         ("one line", head("@@ -1 +1,2 @@\n one\n+two\n"), vec!["a.md"], vec!["two"], vec![]),
