@@ -249,6 +249,31 @@ fn numbers_that_are_not_finite_are_refused() {
     }
 }
 
+/// Upstream turns a number into a float first, so an integer beyond all floats is not finite.
+#[test]
+fn integers_beyond_all_floats_are_refused_and_long_ones_are_kept() {
+    let case = Case::sound();
+    let with = |digits: usize| {
+        let text = serde_json::to_string(&case.arguments).unwrap();
+        let text = text.replace("\"lines\":12", &format!("\"lines\":{}", "9".repeat(digits)));
+        let (unit, binding): (Value, Value) = (case.unit.clone().into(), case.binding.clone().into());
+        build_result_manifest(&unit, &binding, &parse(text.as_bytes()).unwrap())
+    };
+    assert_eq!(with(400).unwrap_err().code(), "idk_r15");
+    let kept = String::from_utf8(c1(with(40).unwrap().value())).unwrap();
+    assert!(kept.contains(&format!("\"lines\":{}", "9".repeat(40))), "{kept}");
+}
+
+#[test]
+fn an_attempt_that_cannot_be_counted_is_refused() {
+    let case = Case::sound();
+    let text = serde_json::to_string(&case.arguments).unwrap();
+    let text = text.replace("\"attempt\":2", "\"attempt\":18446744073709551616");
+    let (unit, binding): (Value, Value) = (case.unit.clone().into(), case.binding.clone().into());
+    let error = build_result_manifest(&unit, &binding, &parse(text.as_bytes()).unwrap()).unwrap_err();
+    assert_eq!((error.code(), error.places()[0].pointer.as_str()), ("integer_out_of_range", "/attempt"));
+}
+
 #[test]
 fn arguments_outside_the_numbered_rules_are_refused_too() {
     let mut case = Case::sound();
@@ -385,6 +410,8 @@ fn bounds_are_admitted() {
         case.give("/self_report/confidence/value", value);
         case.build().unwrap();
     }
+    case.give("/resources", json!({"wall_seconds": 0, "cpu_seconds": 0.0, "tokens": 0}));
+    case.build().unwrap();
     let moment = case.arguments["started_at"].clone();
     case.give("/finished_at", moment);
     case.build().unwrap();

@@ -128,6 +128,19 @@ import_cases! {
     report_that_supports_what_was_skipped: Contradiction at "/verdict", ["/checks/0/status" = json!("skipped")];
 }
 
+/// An artifact that the manifest names twice is not the one that was evaluated.
+#[test]
+fn an_artifact_that_stands_twice_in_the_manifest_is_unknown() {
+    let intake = admitted();
+    let mut manifest: Json = serde_json::from_slice(&c1(intake.manifest.value())).unwrap();
+    let artifact = manifest["produced_artifacts"][0].clone();
+    edit(&mut manifest, "/produced_artifacts/-", Some(artifact));
+    let manifest = Manifest::from_value(manifest.into()).unwrap();
+    let report = edited(&[("/result_manifest/digest", Some(json!(manifest.digest().to_string())))]);
+    let found = import_evidence_report(&report, &manifest, None);
+    refused(found, ExportRule::UnknownArtifact, Document::EvidenceReport, "/evaluated_artifacts/0");
+}
+
 #[test]
 fn a_report_that_accepts_or_cannot_be_counted_is_refused() {
     let intake = admitted();

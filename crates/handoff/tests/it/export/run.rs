@@ -186,6 +186,13 @@ fn warnings_say_what_counts_cannot() {
     assert!(none.len() == 3 && none[1].contains("failed before") && none[2].contains("No verifier"), "{none:?}");
     let quiet = warnings(vec![attempt("a", verified(&half))], &intake);
     assert!(quiet.len() == 2 && quiet[1].contains("\"a\" failed"), "{quiet:?}");
+    // An optional check's failure, and doubt without any failure, are no reason to warn.
+    let mut doubt = json_of(&recommends(&intake, "insufficient_evidence"));
+    doubt["checks"][1]["status"] = json!("failed");
+    doubt["checks"][1]["required"] = json!(false);
+    let doubt: Value = doubt.into();
+    let doubtful = warnings(vec![attempt("a", verified(&doubt))], &intake);
+    assert_eq!(doubtful.len(), 1, "{doubtful:?}");
     let noted = RunAttempt { note: Some("it is not alone".into()), ..attempt("a", verified(&accept)) };
     let noted = warnings(vec![noted], &intake);
     assert_eq!(noted[1..], ["\"a\": it is not alone."]);
