@@ -4,6 +4,8 @@
 use clap::Command;
 use quorum_gate::ExitCode::{self, *};
 
+use crate::limits::EXAMPLE_COLUMNS;
+
 /// An exit code and what it means here.
 type Exit = (ExitCode, &'static str);
 
@@ -88,7 +90,7 @@ impl Contract {
     fn help(&self) -> String {
         let mut text = String::from("Examples:\n");
         for example in self.examples {
-            text += &format!("  {example}\n");
+            text += &folded(example);
         }
         text += "\nExit codes:\n";
         for (code, meaning) in self.exits {
@@ -99,6 +101,33 @@ impl Contract {
         }
         text.trim_end().to_owned()
     }
+}
+
+/// A command line to copy: longer than a page is wide it goes on in the next line, as a shell reads it. An option stays
+/// with its value.
+fn folded(example: &str) -> String {
+    let mut parts: Vec<String> = vec![String::new()];
+    let mut quoted = false;
+    for word in example.split(' ') {
+        if word.starts_with('-') && !quoted {
+            parts.push(String::new());
+        }
+        if let Some(part) = parts.last_mut() {
+            part.push(' ');
+            part.push_str(word);
+        }
+        quoted ^= word.matches('\'').count() % 2 == 1;
+    }
+    let (mut text, mut width) = (String::from(" "), 1);
+    for part in parts {
+        if width + part.len() + " \\".len() > EXAMPLE_COLUMNS {
+            text += " \\\n     ";
+            width = 5;
+        }
+        text += &part;
+        width += part.len();
+    }
+    text + "\n"
 }
 
 /// Every command that does something, in the order of the help.

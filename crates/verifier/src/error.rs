@@ -4,6 +4,7 @@ use quorum_schemas::{ErrorEntry, error_codes};
 use thiserror::Error;
 
 use crate::EvaluatorRule;
+use crate::diff::DiffReason;
 
 /// Everything that keeps a verifier from an answer; exit code 2 (a control file) or 5 (infrastructure), never a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -293,5 +294,5 @@ pub fn errors() -> Vec<ErrorEntry> {
     // Whoever opens files keeps these, and has codes for it.
     let elsewhere = [EvaluatorRule::E11, EvaluatorRule::E12, EvaluatorRule::E15].map(EvaluatorRule::code);
     let rules = EvaluatorRule::ENTRIES.iter().filter(|entry| !elsewhere.contains(&entry.code));
-    VerifierError::ENTRIES.iter().chain(rules).copied().collect()
+    VerifierError::ENTRIES.iter().chain(rules).chain(DiffReason::ENTRIES).copied().collect()
 }

@@ -1,5 +1,6 @@
 //! Why bytes are not a diff that can be judged.
 
+use quorum_schemas::error_codes;
 use thiserror::Error;
 
 /// Where and why a diff was refused.
@@ -74,6 +75,41 @@ pub enum DiffReason {
     Marker,
 }
 
+error_codes! {
+    impl DiffReason in "verifier" {
+        Self::Empty => "diff_empty", "The patch is empty.", "Hand in a unified diff that changes something.";
+        Self::NotUtf8 => "diff_not_utf8", "The patch is not UTF-8.", "Save it as UTF-8.";
+        Self::Unterminated => "diff_unterminated", "The patch does not end with a line feed.", "End its last line.";
+        Self::HiddenLineBreak => "diff_hidden_line_break",
+            "A line of the patch holds a character that some readers take for a line's end.",
+            "Write the patch with `git diff`; take the character out.";
+        Self::Stray => "diff_stray_line", "A line of the patch belongs to no file and no hunk.",
+            "Write the patch with `git diff` and hand in nothing else with it.";
+        Self::Header => "diff_header", "A file's header in the patch is incomplete or out of order.",
+            "Write the patch with `git diff`.";
+        Self::NamesDiffer => "diff_names_differ", "The names in a file's header do not belong together.",
+            "Write the patch with `git diff`, with its prefixes.";
+        Self::Name => "diff_name", "A name in the patch cannot be read.",
+            "Write the patch with `git diff`; rename what has an unusual name.";
+        Self::UnsafePath => "diff_unsafe_path", "The patch names a place outside the tree.",
+            "Name only paths below the root of the project.";
+        Self::Mode => "diff_mode", "The patch makes something else than a regular file.", "Change regular files only.";
+        Self::Binary => "diff_binary", "The patch holds binary content.", "Hand in a patch of text, or the whole tree.";
+        Self::WrittenTwice => "diff_written_twice", "The patch writes one file twice.",
+            "Put all changes of a file under one header.";
+        Self::NoChange => "diff_no_change", "A file of the patch has no change.", "Leave the file out.";
+        Self::HunkHeader => "diff_hunk_header", "A hunk's header cannot be read.", "Write the patch with `git diff`.";
+        Self::HunkCount => "diff_hunk_count", "A hunk has other lines than its header counts.",
+            "Write the patch with `git diff`; do not edit it.";
+        Self::HunkLine => "diff_hunk_line", "A line of a hunk begins with none of the marks of a patch.",
+            "Write the patch with `git diff`; do not edit it.";
+        Self::HunkOrder => "diff_hunk_order", "A hunk overlaps the one before, or lies in front of it.",
+            "Write the patch with `git diff`; do not edit it.";
+        Self::Marker => "diff_marker", "The marker of a missing newline does not stand at the end of its file.",
+            "Write the patch with `git diff`; do not edit it.";
+    }
+}
+
 impl DiffReason {
     /// Every reason.
     pub const ALL: [Self; 18] = [
@@ -96,31 +132,6 @@ impl DiffReason {
         Self::HunkOrder,
         Self::Marker,
     ];
-
-    /// The stable code.
-    #[must_use]
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::Empty => "diff_empty",
-            Self::NotUtf8 => "diff_not_utf8",
-            Self::Unterminated => "diff_unterminated",
-            Self::HiddenLineBreak => "diff_hidden_line_break",
-            Self::Stray => "diff_stray_line",
-            Self::Header => "diff_header",
-            Self::NamesDiffer => "diff_names_differ",
-            Self::Name => "diff_name",
-            Self::UnsafePath => "diff_unsafe_path",
-            Self::Mode => "diff_mode",
-            Self::Binary => "diff_binary",
-            Self::WrittenTwice => "diff_written_twice",
-            Self::NoChange => "diff_no_change",
-            Self::HunkHeader => "diff_hunk_header",
-            Self::HunkCount => "diff_hunk_count",
-            Self::HunkLine => "diff_hunk_line",
-            Self::HunkOrder => "diff_hunk_order",
-            Self::Marker => "diff_marker",
-        }
-    }
 
     /// Whether the diff asks for a place that no work unit can allow; everything else is a malformed diff.
     #[must_use]
