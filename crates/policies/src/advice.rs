@@ -150,7 +150,7 @@ fn with_trust(policy: &Policy, rule: &EffectiveRule, trust: &TrustRoot, found: &
             add(found, Code::OperatorUnknown, message);
         }
         if !groups.holds(&operators) {
-            let message = format!("{} can not hold with the trust root's operators", groups.describe());
+            let message = format!("{} cannot hold with the trust root's operators", groups.describe());
             add(found, Code::GroupsUnsatisfiable, message);
         }
     }

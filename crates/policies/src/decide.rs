@@ -127,7 +127,7 @@ impl<'a> Admitted<'a> {
         }
         let weighed = self.weigh()?;
         let (row, recommendation) = table(&weighed);
-        Ok(Outcome::Decided(Box::new(why::decision(case, self.now, &weighed, row, recommendation))))
+        Ok(Outcome::Decided(Box::new(why::decision(case, self.now, weighed, row, recommendation))))
     }
 
     /// The proof tree of [`Self::decide`]: every row of the table that was tried, every key and what it counts as.
@@ -265,46 +265,40 @@ fn fold_panel<'e>(case: &Case<'_>, authentic: &'e [Evidence], refused: &[Refusal
 /// it is the one with the lowest digest; a digest alone may not choose between evidence of different weight, since it
 /// changes with every word of the worker's manifest (law 1).
 fn without_duplicates<'e>(case: &Case<'_>, authentic: &'e [Evidence]) -> (Vec<&'e Evidence>, Vec<Refusal>) {
-    let mut same: BTreeMap<(KeyId, (u64, u64), Verdict), Vec<&Evidence>> = BTreeMap::new();
-    for evidence in authentic {
-        let place = (evidence.key_id, evidence.place(case.facts.panel_closed), evidence.verdict);
-        same.entry(place).or_default().push(evidence);
-    }
-    let mut standing = Vec::with_capacity(same.len());
+    let place = |evidence: &Evidence| (evidence.key_id, evidence.place(case.facts.panel_closed), evidence.verdict);
+    let mut standing: Vec<&Evidence> = authentic.iter().collect();
+    standing.sort_by_key(|evidence| (place(evidence), evidence.precedence()));
     let mut refusals = Vec::new();
-    for mut all in same.into_values() {
-        all.sort_by_key(|evidence| evidence.precedence());
-        let mut all = all.into_iter();
-        let Some(first) = all.next() else { continue };
-        for other in all {
+    standing.dedup_by(|other, first| {
+        let same = place(other) == place(first);
+        if same {
             let message = format!("the same verdict of the same key, seat and try as {}", first.envelope);
             refusals.push(refusal(other.envelope, Some(other.key_id), RefusalCode::Duplicate, "", &message));
         }
-        standing.push(first);
-    }
+        same
+    });
     (standing, refusals)
 }
 
-/// One key, one seat and try, different verdicts: none of them supports, and all are named.
+/// One key, one seat and try, different verdicts: none of them supports, and all are named. What stands is in the order
+/// of keys, places and verdicts.
 fn name_equivocations<'e>(case: &Case<'_>, standing: Vec<&'e Evidence>) -> (ByKey<'e>, BTreeSet<KeyId>) {
-    let mut verdicts: BTreeMap<(KeyId, (u64, u64)), BTreeSet<Verdict>> = BTreeMap::new();
-    for evidence in &standing {
-        let place = (evidence.key_id, evidence.place(case.facts.panel_closed));
-        verdicts.entry(place).or_default().insert(evidence.verdict);
-    }
+    let place = |evidence: &Evidence| (evidence.key_id, evidence.place(case.facts.panel_closed));
     let mut heard = ByKey::new();
     let mut equivocates = BTreeSet::new();
-    for evidence in standing {
-        let said = &verdicts[&(evidence.key_id, evidence.place(case.facts.panel_closed))];
-        let mut equivocation = None;
-        if said.len() > 1 {
-            let words: Vec<&str> = said.iter().map(|verdict| verdict.as_str()).collect();
-            let message = format!("one key, seat {} try {}: {}", evidence.seat, evidence.try_no, words.join(" and "));
-            let (envelope, key) = (evidence.envelope, Some(evidence.key_id));
-            equivocation = Some(refusal(envelope, key, RefusalCode::Equivocation, "", &message));
-            equivocates.insert(evidence.key_id);
+    for said in standing.chunk_by(|one, other| place(one) == place(other)) {
+        for evidence in said {
+            let mut equivocation = None;
+            if said.len() > 1 {
+                let words: Vec<&str> = said.iter().map(|evidence| evidence.verdict.as_str()).collect();
+                let (seat, try_no) = (evidence.seat, evidence.try_no);
+                let message = format!("one key, seat {seat} try {try_no}: {}", words.join(" and "));
+                let (envelope, key) = (evidence.envelope, Some(evidence.key_id));
+                equivocation = Some(refusal(envelope, key, RefusalCode::Equivocation, "", &message));
+                equivocates.insert(evidence.key_id);
+            }
+            heard.entry(evidence.key_id).or_default().push(Counted { evidence, equivocation });
         }
-        heard.entry(evidence.key_id).or_default().push(Counted { evidence, equivocation });
     }
     (heard, equivocates)
 }

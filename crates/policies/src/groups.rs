@@ -70,7 +70,16 @@ impl Groups {
     /// Whether the group holds for these operators.
     #[must_use]
     pub fn holds(&self, operators: &BTreeSet<&str>) -> bool {
-        self.proof(operators).holds
+        self.holding(operators) >= self.k
+    }
+
+    /// How many members hold for these operators.
+    pub(crate) fn holding(&self, operators: &BTreeSet<&str>) -> usize {
+        let holds = |member: &&Member| match member {
+            Member::Operator(name) => operators.contains(name.as_str()),
+            Member::Group(group) => group.holds(operators),
+        };
+        self.of.iter().filter(holds).count()
     }
 
     /// Why the group holds for these operators, or does not: which of its members do.
@@ -86,8 +95,7 @@ impl Groups {
                 Member::Group(group) => MemberProof::Group(group.proof(operators)),
             })
             .collect();
-        let holding = of.iter().filter(|member| member.holds()).count();
-        GroupProof { k: self.k, holding, holds: holding >= self.k, of }
+        GroupProof { k: self.k, holding: self.holding(operators), holds: self.holds(operators), of }
     }
 
     /// Every operator that the group names, in file order.

@@ -83,8 +83,9 @@ pub(crate) fn conditions(row: Row, weighed: &Weighed<'_>) -> Vec<Condition> {
             if rule.fraction.is_some() {
                 all.push(Condition::new(Code::Fraction, tally.s, tally.n, weighed.fraction_holds()));
             }
-            if let Some(groups) = weighed.group_proof() {
-                all.push(Condition::new(Code::Groups, groups.holding as u64, groups.k as u64, groups.holds));
+            if let Some(groups) = &rule.groups {
+                let holding = groups.holding(&weighed.operators) as u64;
+                all.push(Condition::at_least(Code::Groups, holding, groups.k as u64));
             }
             all
         }

@@ -16,7 +16,7 @@ use crate::{
 pub(crate) fn decision(
     case: &Case<'_>,
     now: Timestamp,
-    weighed: &Weighed<'_>,
+    weighed: Weighed<'_>,
     row: Row,
     recommendation: Recommendation,
 ) -> Decision {
@@ -45,13 +45,13 @@ pub(crate) fn decision(
         assurance: case.facts.assurance,
         policy: bound(&policy.id, 1, policy.digest()),
         trust: bound("trust-root", trust.version(), trust.digest()),
-        rule: weighed.rule.clone(),
         tally: weighed.tally,
-        voices: weighed.voices.chosen.clone(),
-        heard: weighed.heard.iter().map(|(key, evidence)| heard(weighed, *key, evidence)).collect(),
+        heard: weighed.heard.iter().map(|(key, said)| heard(&weighed, *key, said)).collect(),
         shared: weighed.voices.shared(),
-        refusals: weighed.refusals.clone(),
-        missing: if recommendation == Recommendation::AcceptCandidate { Vec::new() } else { missing(weighed) },
+        missing: if recommendation == Recommendation::AcceptCandidate { Vec::new() } else { missing(&weighed) },
+        rule: weighed.rule,
+        voices: weighed.voices.chosen,
+        refusals: weighed.refusals,
         unrequired_request: case
             .binding
             .requested_validators()

@@ -16,6 +16,7 @@ mod gate_summary;
 mod gate_upstream;
 mod keys_trust;
 mod messages;
+mod policy;
 mod reference;
 mod reports;
 mod source_binding;

@@ -3,6 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use quorum_policies::{CaseFile, CaseFormat, Policy};
+use quorum_schemas::c1;
+
+use crate::build::intake_of;
+use crate::cases::PlainWorkUnit;
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/policies")
@@ -71,6 +75,52 @@ fn explanations_are_stable_text() {
                 groups = { k = 2, of = [\"acme\", \"globex\", { k = 1, of = [\"initech\", \"hooli\"] }] }\n";
     let groups = Policy::parse(text.as_bytes()).unwrap();
     insta::assert_snapshot!("explain_groups", file.explain(&groups, "one voice is not enough").unwrap().text());
+}
+
+/// Every number of a proof, in the form that programs read, for a case of each row.
+#[test]
+fn explanations_are_stable_json() {
+    let (file, _) = shipped("two-of-three");
+    let text = "schema_version = \"0.1\"\nid = \"numbers\"\nquorum = 2\npanel = 3\ntolerate = 1\nreject_quorum = 2\n\
+                fraction = \"2/3\"\ngroups = { k = 1, of = [\"acme\", \"globex\"] }\n";
+    let policy = Policy::parse(text.as_bytes()).unwrap();
+    let proofs: Vec<String> = file
+        .names()
+        .iter()
+        .map(|name| {
+            let explanation = file.explain(&policy, name).unwrap();
+            let value = explanation.to_value().unwrap();
+            let part = |name: &str| value.at(&["proof", name]).map(|value| String::from_utf8(c1(value)).unwrap());
+            let parts: Vec<String> = ["conclusion", "tally", "rows", "groups", "open_seats"]
+                .iter()
+                .map(|name| format!("  {name}: {}", part(name).unwrap_or_default()))
+                .collect();
+            format!("{name}\n{}\n", parts.join("\n"))
+        })
+        .collect();
+    insta::assert_snapshot!("explain_numbers", proofs.join("\n"));
+}
+
+/// What a strategy makes of a policy that has no rule for it, and of one that has.
+#[test]
+fn the_effective_rule_is_stable_text_for_every_strategy() {
+    let bare = Policy::parse(b"schema_version = \"0.1\"\nid = \"bare\"\n").unwrap();
+    let full = Policy::parse(Policy::shipped("strict-all").unwrap().as_bytes()).unwrap();
+    let mut texts = Vec::new();
+    for policy in [&bare, &full] {
+        for strategy in ["all_required", "quorum", "threshold", "custom"] {
+            let unit = PlainWorkUnit {
+                strategy,
+                quorum: Some(4),
+                minimum_independent_verifiers: 2,
+                independent_from_worker: false,
+                sandbox_required: true,
+            };
+            let text = quorum_policies::explain_policy(policy, Some(&intake_of(unit, 0).work_unit)).text();
+            texts.push(format!("strategy {strategy}\n{text}"));
+        }
+    }
+    insta::assert_snapshot!("effective_rules", texts.join("\n"));
 }
 
 const HEAD: &str = "schema_version = \"0.1\"\n\n[verifiers.a]\noperator = \"acme\"\n\n";

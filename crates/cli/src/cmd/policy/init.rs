@@ -24,10 +24,6 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     let (policy, cases) = Policy::template(&args.name).map_err(|error| CliError::control(error.code(), error))?;
     let beside = args.output.with_extension("cases.toml");
-    if args.output == beside {
-        let message = format!("{} is the name of the cases; give the policy another", args.output.display());
-        return Err(CliError::control(CliCode::PolicyExists, message));
-    }
     for path in [&args.output, &beside] {
         if path.symlink_metadata().is_ok() {
             let message = format!("{} is there already; nothing is written", path.display());
