@@ -59,6 +59,19 @@ impl From<&CheckOutcome> for CheckLine {
     }
 }
 
+/// What is shown of the checks of this machine. Output and reports of a CI job reach workers, who learn of a hidden plan
+/// the check's id and status only; the rest is sealed.
+pub(crate) fn shown_checks(outcomes: &[CheckOutcome], hidden: bool) -> Vec<CheckLine> {
+    let shown = |outcome| {
+        let mut line = CheckLine::from(outcome);
+        if hidden {
+            line.summary.clone_from(&line.status);
+        }
+        line
+    };
+    outcomes.iter().map(shown).collect()
+}
+
 /// One line for each check, in columns.
 #[must_use]
 pub fn check_lines(checks: &[CheckLine]) -> Vec<String> {

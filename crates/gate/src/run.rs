@@ -16,7 +16,7 @@ use crate::evidence::EvidenceSet;
 use crate::inputs::{self, KeyEntry, PolicyFile};
 use crate::keys::Ephemeral;
 use crate::out_dir::OutDir;
-use crate::report::CheckLine;
+use crate::report::{CheckLine, shown_checks};
 use crate::{CandidateSource, clock, GateCode, GateError, limits, manifest, ready, Record, WorkerClaim};
 
 /// What `quorum gate` is asked.
@@ -228,7 +228,7 @@ impl Inputs {
         let mut lines = Vec::new();
         let mut plan = None;
         if let (Some(checked), Some(key)) = (checked, &key) {
-            lines = checked.report.checks.iter().map(CheckLine::from).collect();
+            lines = shown_checks(&checked.report.checks, checked.plan.hidden());
             let answer = answer::assemble(&checked, &documents, Some(&trust))?;
             plan = (!checked.plan.hidden()).then_some(answer.plan);
             evidence.add(sign(PAYLOAD_TYPE, &answer.statement, key), Some(answer.bundle.bytes));

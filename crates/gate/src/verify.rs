@@ -11,7 +11,7 @@ use crate::answer;
 use crate::candidate::Candidate;
 use crate::checks::{self, Plan, Setting};
 use crate::out_dir::OutDir;
-use crate::report::CheckLine;
+use crate::report::{CheckLine, shown_checks};
 use crate::{CandidateSource, clock, GateCode, GateError, inputs, manifest, record};
 
 /// What `quorum verify` is asked.
@@ -121,6 +121,6 @@ pub fn verify(request: &VerifyRequest) -> Result<VerifyOutcome, GateError> {
         files.insert(record::PLAN.to_owned(), answer.plan);
     }
     out.write(&files)?;
-    let checks = checked.report.checks.iter().map(CheckLine::from).collect();
+    let checks = shown_checks(&checked.report.checks, checked.plan.hidden());
     Ok(VerifyOutcome { verdict, checks, evidence, bundle })
 }

@@ -355,3 +355,25 @@ fn an_error_is_told_in_the_reports() {
     world.run(&inside).refuses(2, "control_file_in_candidate");
     assert!(!world.path("example/good/r.json").exists());
 }
+
+/// A worker may read what a CI job writes: of a hidden plan it learns ids and statuses.
+#[test]
+fn a_hidden_plan_shows_no_summaries() {
+    let world = World::with_example();
+    let plan = String::from_utf8(world.read("example/plan.toml")).unwrap();
+    world.write("hidden.toml", plan.replace("visibility = \"public\"", "visibility = \"hidden\""));
+    let line = GATE.replace("example/plan.toml", "hidden.toml").replace("example/good", "example/wrong");
+    let reports = Format::ALL.iter().map(|it| format!("--report {it}=r.{it}")).collect::<Vec<_>>().join(" ");
+    let said = world.run(&format!("{line} {reports} --annotations github")).exits(1);
+    let open = world.run(&line.replace("hidden.toml", "example/plan.toml")).exits(1);
+    let summary = "equals the required JSON";
+    let secret = open.stdout.lines().find(|line| line.trim_start().starts_with("failed ")).unwrap();
+    let secret = secret.split_once("independent-acceptance").unwrap().1.trim();
+    assert!(secret.len() > 10, "{secret}");
+    let mut told = vec![said.stdout.clone(), said.stderr.clone()];
+    told.extend(Format::ALL.iter().map(|it| String::from_utf8(world.read(&format!("r.{it}"))).unwrap()));
+    for text in told {
+        assert!(!text.contains(secret) && !text.contains(summary), "{text}");
+    }
+    assert!(said.stdout.contains("failed        independent-acceptance"), "{}", said.stdout);
+}
