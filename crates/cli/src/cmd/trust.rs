@@ -179,7 +179,7 @@ struct ReplaceKeyArgs {
     /// The new key: a PEM file (of the public or the private key) or its base64.
     #[arg(long, value_name = "KEY")]
     public_key: String,
-    /// When the old key ends and the new one begins; default: now.
+    /// When the old key ends and the new one begins; default: at the end of this second.
     #[arg(long, value_name = "TIME")]
     at: Option<Point>,
     /// Until when the new key is valid; default: as long as the trust root.

@@ -10,7 +10,7 @@ use quorum_policies::Axis;
 use quorum_schemas::{Digest, Timestamp};
 use serde_json::json;
 
-use super::arguments::{Attribute, policy_digest};
+use super::arguments::{Attribute, Point, policy_digest};
 use super::proposal::show as show_proposal;
 use super::{AddArgs, EditArgs, InitArgs, PolicyArgs, ReplaceKeyArgs, RetireArgs, RevokeArgs, RotateArgs};
 use crate::codes::CliCode;
@@ -78,7 +78,7 @@ pub(super) fn revoke(args: &RevokeArgs, ui: &mut Ui) -> Result<ExitCode, CliErro
 
 pub(super) fn retire(args: &RetireArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
     edit(&args.edit, ui, |draft, now, _| {
-        let at = args.entry.at.map_or(now, |point| point.resolve(now));
+        let at = good_order(args.entry.at, now);
         draft.retire((args.entry.role, &args.entry.id), args.entry.key_id, at)
     })
 }
@@ -111,12 +111,18 @@ pub(super) fn rotate(args: &RotateArgs, ui: &mut Ui) -> Result<ExitCode, CliErro
 pub(super) fn replace_key(args: &ReplaceKeyArgs, ui: &mut Ui) -> Result<ExitCode, CliError> {
     let key = keyfile::public(&args.public_key)?;
     edit(&args.edit, ui, |draft, now, expires_at| {
-        let at = args.at.map_or(now, |point| point.resolve(now));
+        let at = good_order(args.at, now);
         let until = args.valid_until.map_or(expires_at, |point| point.resolve(now));
         let since = args.compromised_since.map(|point| point.resolve(now));
         let revocation = since.map(|since| Revocation { at, compromised_since: Some(since) });
         draft.replace_key((args.role, &args.id), key, (at, until), revocation)
     })
+}
+
+/// When a key ends in good order. The clock is read in whole seconds, and what was received in the one that has begun was
+/// received before: the end is its end.
+fn good_order(at: Option<Point>, now: Timestamp) -> Timestamp {
+    at.map_or(now.plus_seconds(1), |point| point.resolve(now))
 }
 
 /// Reads the present version, changes a draft of the next one, and puts it in its place. Whoever edits the same file at
