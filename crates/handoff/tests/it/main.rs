@@ -10,6 +10,7 @@ mod fixtures;
 mod golden;
 mod intake;
 mod properties;
+mod readers;
 mod reference;
 mod rules;
 mod source;
