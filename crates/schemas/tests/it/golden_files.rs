@@ -72,3 +72,32 @@ fn invalid_samples_are_refused_where_they_are_wrong() {
         }
     }
 }
+
+/// WorkUnit 0.2 is taken with and without the two members that its budget got later, and never with one of them.
+#[test]
+fn a_work_unit_is_held_to_the_form_that_it_claims() {
+    let judged = |unit: &Json| {
+        let unit = parse(&serde_json::to_vec(unit).unwrap()).unwrap();
+        let name = SchemaName::of_work_unit(&unit);
+        (name, validate(name, &unit).is_ok())
+    };
+    let sample = |name: SchemaName| -> Json {
+        serde_json::from_slice(&std::fs::read(&files(name, "valid")[0]).unwrap()).unwrap()
+    };
+    for name in [SchemaName::WorkUnitV01, SchemaName::WorkUnitV02, SchemaName::WorkUnitV02Early] {
+        assert_eq!(judged(&sample(name)), (name, true));
+    }
+    for later in ["project_spend_usd_max", "paid_fallback_allowed"] {
+        let mut unit = sample(SchemaName::WorkUnitV02);
+        unit["budget"].as_object_mut().unwrap().remove(later).unwrap();
+        assert_eq!(judged(&unit), (SchemaName::WorkUnitV02, false), "without {later}");
+    }
+    for budget in [Json::Null, Json::Bool(true)] {
+        let mut unit = sample(SchemaName::WorkUnitV02);
+        unit["budget"] = budget;
+        assert_eq!(judged(&unit), (SchemaName::WorkUnitV02, false));
+    }
+    let historical = "idkmesh/examples/historical/phase0-smoke.work-unit.6d41c2c0.json";
+    let Some(bytes) = quorum_schemas::upstream::read(historical) else { return };
+    assert_eq!(judged(&serde_json::from_slice(&bytes).unwrap()), (SchemaName::WorkUnitV02Early, true));
+}
