@@ -12,6 +12,9 @@ use crate::contract::Contract;
 use crate::error::CliError;
 use crate::ui::Ui;
 
+/// Columns of a page: as `--help` is wide where no terminal says how wide it is.
+const COLUMNS: usize = 100;
+
 /// Arguments of `quorum reference`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -20,7 +23,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
-    let mut root = app::command().term_width(100);
+    let mut root = app::command();
     root.build();
     let page = match &args.command {
         None => None,
@@ -104,6 +107,9 @@ fn markdown(root: &Command) -> String {
              speak about\nthemselves: `verify` ends with 0 when evidence is written, whatever the evidence shows; `audit` with 1 \
              when the\nrecomputed decision differs and with 2 when there is nothing to compare.\n\n## Commands\n\n";
     contents(root, "", "", &mut text);
+    // Its page would have the name of this one.
+    text += "\n## quorum reference\n";
+    help("reference", &mut text);
     text
 }
 
@@ -112,7 +118,7 @@ fn command_page(command: &Command) -> String {
     let name = command.get_name();
     let mut text =
         format!("# quorum {name}\n\nWritten by `quorum reference {name}`; `./x generate` writes it again.\n");
-    help(command, &mut text);
+    help(name, &mut text);
     pages(command, name, &mut text);
     text
 }
@@ -132,14 +138,17 @@ fn pages(command: &Command, path: &str, text: &mut String) {
     for child in children(command) {
         let path = joined(path, child.get_name());
         let _ = write!(text, "\n## quorum {path}\n");
-        help(child, text);
+        help(&path, text);
         pages(child, &path, text);
     }
 }
 
 /// What `--help` prints where no terminal says how wide it is.
-fn help(command: &Command, text: &mut String) {
-    let help = command.clone().term_width(100).render_long_help().to_string();
+fn help(path: &str, text: &mut String) {
+    let words = std::iter::once("quorum").chain(path.split(' ')).chain(["--help"]);
+    // Help is an error to the parser: it ends the command.
+    let help = app::command().term_width(COLUMNS).try_get_matches_from(words).err().map(|it| it.render().to_string());
+    let help = help.unwrap_or_default();
     let help: Vec<&str> = help.lines().map(str::trim_end).collect();
     let _ = write!(text, "\n```text\n{}\n```\n", help.join("\n").trim_end());
 }
