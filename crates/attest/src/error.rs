@@ -194,7 +194,9 @@ pub enum AttestError {
         found: u64,
     },
     /// A threshold of signers that can never be met, or that anyone meets.
-    #[error("signers_threshold_invalid: threshold {threshold}, distinct keys {keys}; it must be 1 to the number of keys")]
+    #[error(
+        "signers_threshold_invalid: threshold {threshold}, distinct keys {keys}; it must be 1 to the number of keys"
+    )]
     SignersThresholdInvalid {
         /// The threshold.
         threshold: usize,

@@ -25,8 +25,8 @@ mod offers;
 mod record;
 mod run;
 
-pub use config::{Config, Loaded, Timing};
 pub use codes::RefusedCode;
+pub use config::{Config, Loaded, Timing};
 pub use error::{CoordinatorError, errors};
 pub use export::{Exported, export};
 pub use run::run;

@@ -181,8 +181,8 @@ fn read_decision(
     // It may be signed long after what it is about, by a key that came later: the key must not have ended before.
     let begin = trust.by_key_id(&envelope.key_id()).map(|entry| entry.valid_from);
     let signed_at = begin.map_or(decision.facts.now, |begin| begin.max(decision.facts.now));
-    let authentic = authenticate(&envelope, trust, PredicateType::Decision, signed_at)
-        .or_else(|error| differs(name, error))?;
+    let authentic =
+        authenticate(&envelope, trust, PredicateType::Decision, signed_at).or_else(|error| differs(name, error))?;
     let signer = authentic.signer().clone();
     let about = &statement.subject;
     if about.len() != 1 || about[0].name != decision.candidate.name || about[0].digest != decision.candidate.digest {

@@ -13,7 +13,7 @@ use crate::candidate::Candidate;
 use crate::control::ControlFiles;
 use crate::documents::Documents;
 use crate::scratch::scratch;
-use crate::{clock, GateCode, GateError, limits};
+use crate::{GateCode, GateError, clock, limits};
 
 /// Version of the adapter in every bound plan and every result.
 pub(crate) const ADAPTER_VERSION: &str = env!("CARGO_PKG_VERSION");

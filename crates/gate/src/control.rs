@@ -15,9 +15,9 @@ use quorum_schemas::Digest;
 use tempfile::TempDir;
 
 use self::locate::{Located, Places};
-use crate::{GateCode, GateError};
 use crate::git::{ObjectId, Objects, Repository, file_at, materialise};
 use crate::scratch::scratch;
+use crate::{GateCode, GateError};
 
 /// Reads control files under the rules of this module.
 pub(crate) struct ControlFiles {
@@ -63,7 +63,10 @@ impl ControlFiles {
     pub(crate) fn pin(&mut self, text: &str) -> Result<(), GateError> {
         let parsed = text.rsplit_once('=').and_then(|(path, digest)| Some((path, digest.parse::<Digest>().ok()?)));
         let (path, digest) = parsed.filter(|(path, _)| !path.is_empty()).ok_or_else(|| {
-            GateError::control(GateCode::PinMalformed, format!("--pin `{text}` is not FILE=sha256:<64 lower-case hex digits>"))
+            GateError::control(
+                GateCode::PinMalformed,
+                format!("--pin `{text}` is not FILE=sha256:<64 lower-case hex digits>"),
+            )
         })?;
         let path = PathBuf::from(path);
         let located = self.places.locate("--pin", &path)?;

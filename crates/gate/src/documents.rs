@@ -127,7 +127,10 @@ fn worker(intake: &Intake, authentic: Option<&Authentic>) -> Result<WorkerIdenti
     }
     let subject = candidate_subject(&intake.binding);
     about(authentic, subject.algorithm(), &subject.hex()).map_err(|found| {
-        GateError::worker(GateCode::WrongSubject, format!("the manifest's envelope is about {found}, not about its candidate"))
+        GateError::worker(
+            GateCode::WrongSubject,
+            format!("the manifest's envelope is about {found}, not about its candidate"),
+        )
     })?;
     Ok(WorkerIdentity::Authenticated { key_id: signer.public_key.key_id() })
 }
@@ -162,7 +165,10 @@ pub(crate) fn refused(errors: &[HandoffError]) -> GateError {
     /// Places that one message lists.
     const LISTED: usize = 6;
     let Some(first) = errors.first() else {
-        return GateError::infrastructure(GateCode::RefusedWithoutReason, "the documents were refused without a reason");
+        return GateError::infrastructure(
+            GateCode::RefusedWithoutReason,
+            "the documents were refused without a reason",
+        );
     };
     let mut places: Vec<String> = Vec::new();
     for error in errors {

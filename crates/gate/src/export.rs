@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use quorum_attest::{Envelope, Statement};
-use quorum_handoff::{AttemptOutcome, ExportRule, HandoffError, Manifest, Run, RunAttempt, WorkUnit, run_evidence_report, run_record};
+use quorum_handoff::{
+    AttemptOutcome, ExportRule, HandoffError, Manifest, Run, RunAttempt, WorkUnit, run_evidence_report, run_record,
+};
 use quorum_policies::{Decision, HeardEvidence, Refusal, RefusalCode, RefusalKind, Standing, Verdict};
 use quorum_schemas::{C1Digest, Digest, Timestamp, Value, c1};
 use serde_json::json;

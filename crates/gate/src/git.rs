@@ -164,5 +164,8 @@ where
 }
 
 fn missing(error: std::io::Error) -> GateError {
-    GateError::infrastructure(GateCode::GitMissing, format!("cannot run git: {error}; install git or put it on the PATH"))
+    GateError::infrastructure(
+        GateCode::GitMissing,
+        format!("cannot run git: {error}; install git or put it on the PATH"),
+    )
 }

@@ -31,8 +31,8 @@ mod verify;
 
 pub use audit::{AuditOutcome, Audited, Difference, audit, audit_files, explain_record};
 pub use candidate::{CandidateSource, GitSource};
-pub use codes::{GateCode, errors};
 pub use clock::{now, random};
+pub use codes::{GateCode, errors};
 pub use control::open_file;
 pub use error::GateError;
 pub use exit_code::{ExitCode, NotAnExitCode};

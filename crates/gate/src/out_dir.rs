@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::{GateCode, GateError};
 use crate::scratch::beside;
+use crate::{GateCode, GateError};
 
 /// An output directory that was absent or empty when the command started.
 pub(crate) struct OutDir(PathBuf);
@@ -18,7 +18,10 @@ impl OutDir {
     /// `out_not_empty`, `cannot_write`.
     pub(crate) fn reserve(path: &Path) -> Result<Self, GateError> {
         let taken = |what: &str| {
-            Err(GateError::control(GateCode::OutNotEmpty, format!("--out {} {what}; name a new directory", path.display())))
+            Err(GateError::control(
+                GateCode::OutNotEmpty,
+                format!("--out {} {what}; name a new directory", path.display()),
+            ))
         };
         match fs::read_dir(path).map(Iterator::count) {
             Ok(0) => Ok(Self(path.to_owned())),

@@ -17,7 +17,7 @@ use crate::inputs::{self, KeyEntry, PolicyFile};
 use crate::keys::Ephemeral;
 use crate::out_dir::OutDir;
 use crate::report::{CheckLine, shown_checks};
-use crate::{CandidateSource, clock, GateCode, GateError, limits, manifest, ready, Record, WorkerClaim};
+use crate::{CandidateSource, GateCode, GateError, Record, WorkerClaim, clock, limits, manifest, ready};
 
 /// What `quorum gate` is asked.
 #[derive(Debug, Clone)]
@@ -106,7 +106,10 @@ fn check_options(request: &GateRequest) -> Result<(), GateError> {
     let refuse = |code, message: &str| Err(GateError::control(code, message));
     if request.trust.is_none() {
         if !request.evidence.is_empty() {
-            return refuse(GateCode::EvidenceNeedsTrust, "--evidence without --trust: nothing says whose evidence counts");
+            return refuse(
+                GateCode::EvidenceNeedsTrust,
+                "--evidence without --trust: nothing says whose evidence counts",
+            );
         }
         if request.key.is_some() || request.decision_key.is_some() {
             return refuse(
@@ -118,7 +121,10 @@ fn check_options(request: &GateRequest) -> Result<(), GateError> {
             return refuse(GateCode::TrustVersionNeedsTrust, "--trust-min-version or --trust-pin without --trust");
         }
         if request.plan.is_none() {
-            return refuse(GateCode::PlanMissing, "give --plan FILE: what this machine checks (`quorum init` writes one)");
+            return refuse(
+                GateCode::PlanMissing,
+                "give --plan FILE: what this machine checks (`quorum init` writes one)",
+            );
         }
     }
     match (&request.trust, &request.plan, &request.key) {

@@ -12,7 +12,7 @@ use crate::candidate::Candidate;
 use crate::checks::{self, Plan, Setting};
 use crate::out_dir::OutDir;
 use crate::report::{CheckLine, shown_checks};
-use crate::{CandidateSource, clock, GateCode, GateError, inputs, manifest, record};
+use crate::{CandidateSource, GateCode, GateError, clock, inputs, manifest, record};
 
 /// What `quorum verify` is asked.
 #[derive(Debug, Clone)]

@@ -147,11 +147,19 @@ async fn submit_result(mesh: &Mesh, file: &Path, candidate: &Path, key: Option<&
 async fn admit(mesh: &Mesh, file: &Path, manifest: &Value) -> Result<Intake, CliError> {
     let named = |key: &'static str| manifest.get(key).cloned().unwrap_or(Value::Null);
     let (Value::String(work), Some(version)) = (named("work_unit_id"), named("work_unit_version").as_u64()) else {
-        return Err(input::refused(file, CliCode::SchemaInvalid, &"/work_unit_id and /work_unit_version name no work unit"));
+        return Err(input::refused(
+            file,
+            CliCode::SchemaInvalid,
+            &"/work_unit_id and /work_unit_version name no work unit",
+        ));
     };
     let place = Place::Work { work: work.clone(), version };
     let stored = mesh.read(&place).await.map_err(broken)?.ok_or_else(|| {
-        input::refused(file, CliCode::UnknownWorkUnit, &format!("the mesh has no work unit `{work}` of version {version}"))
+        input::refused(
+            file,
+            CliCode::UnknownWorkUnit,
+            &format!("the mesh has no work unit `{work}` of version {version}"),
+        )
     })?;
     let statement = Envelope::parse(&stored.body)
         .and_then(|envelope| Statement::parse(envelope.payload()))
@@ -163,7 +171,12 @@ async fn admit(mesh: &Mesh, file: &Path, manifest: &Value) -> Result<Intake, Cli
     })
 }
 
-async fn publish(mesh: &Mesh, place: &Place, envelope: &[u8], handoff: Option<C1Digest>) -> Result<Submitted, CliError> {
+async fn publish(
+    mesh: &Mesh,
+    place: &Place,
+    envelope: &[u8],
+    handoff: Option<C1Digest>,
+) -> Result<Submitted, CliError> {
     mesh.publish(place, envelope).await.map_err(broken)?;
     Ok(Submitted { subject: place.subject().map_err(broken)?, digest: Digest::of(envelope), handoff })
 }

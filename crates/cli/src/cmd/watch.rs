@@ -32,7 +32,10 @@ pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
                 _ = tokio::signal::ctrl_c() => return Ok(ExitCode::Interrupted),
             };
             let Some((subject, body)) = message else {
-                return Err(CliError::infrastructure(CliCode::ConnectionClosed, "the broker closed the connection for good"));
+                return Err(CliError::infrastructure(
+                    CliCode::ConnectionClosed,
+                    "the broker closed the connection for good",
+                ));
             };
             let Some(line) = narrate::line(&subject, &body) else { continue };
             if ui.json() {

@@ -315,6 +315,15 @@ fn hand_over(world: &World) {
     }
 }
 
+/// Removes a file or a directory, if it is there.
+fn remove(left: &Path) {
+    if left.is_dir() {
+        fs::remove_dir_all(left).unwrap();
+    } else if left.exists() {
+        fs::remove_file(left).unwrap();
+    }
+}
+
 fn check(arguments: &[Argument]) {
     let mut wrong = Vec::new();
     let world = world();
@@ -355,14 +364,8 @@ fn check(arguments: &[Argument]) {
                     complain("leaves something behind");
                 }
             }
-            for left in ["out", "bad"] {
-                let left = world.path(left);
-                if left.is_dir() {
-                    fs::remove_dir_all(left).unwrap();
-                } else if left.exists() {
-                    fs::remove_file(left).unwrap();
-                }
-            }
+            remove(&world.path("out"));
+            remove(&world.path("bad"));
         }
     }
     assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong.join("\n"));
@@ -418,14 +421,7 @@ fn every_argument_is_tried_and_right_without_badness() {
         if !argument.line.contains("--check-config") {
             assert!(matches!(said.code, 0 | 1 | 3), "{}: {}", argument.line, said.stderr);
         }
-        for left in ["out"] {
-            let left = world.path(left);
-            if left.is_dir() {
-                fs::remove_dir_all(left).unwrap();
-            } else if left.exists() {
-                fs::remove_file(left).unwrap();
-            }
-        }
+        remove(&world.path("out"));
     }
 }
 

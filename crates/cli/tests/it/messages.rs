@@ -21,7 +21,7 @@ fn cases() -> Vec<(&'static str, String)> {
     let with = |code, rest: &str| (code, format!("{GATE} {rest}"));
     let trusted = "gate --work-unit example/work-unit.json --candidate example/good --trust trust.json";
     let submit = "submit --nats nats://127.0.0.1:1 --credentials absent.toml";
-    let list = vec![
+    vec![
         ("usage", "gat".to_owned()),
         ("usage", "gate --work-unit example/work-unit.json".to_owned()),
         ("usage", format!("{GATE} --isolation some")),
@@ -138,8 +138,7 @@ fn cases() -> Vec<(&'static str, String)> {
         ("plan_validators_differ", GATE.replace("example/plan.toml", "short.toml")),
         ("policy_unknown_key", with("", "--policy ./key-policy.toml").1),
         ("policy_value", with("", "--policy ./value-policy.toml").1),
-    ];
-    list
+    ]
 }
 
 /// Codes of `cli` and `gate` that no command line of one machine in good order can bring about.
@@ -421,7 +420,7 @@ fn no_code_is_written_outside_its_table() {
                 wrong.push(format!("{}: codes outside a table", file.display()));
             }
             // And every table stands in its room's part of the catalogue, which is in the whole.
-            for table in tables(&text) {
+            for table in tables(text) {
                 let listed = [format!("{table}::ENTRIES"), format!("{table}::entries()")];
                 if !all.iter().any(|source| listed.iter().any(|it| source.contains(it))) {
                     wrong.push(format!("{}: {table} is not in the catalogue", file.display()));
