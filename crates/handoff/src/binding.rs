@@ -102,8 +102,8 @@ impl ManifestBinding {
     /// Reads the document back; no schema is compiled for it.
     ///
     /// # Errors
-    /// [`HandoffError::Reference`] for its reference, [`HandoffError::Schema`] for any member missing, of another kind, or
-    /// unknown.
+    /// [`HandoffError::Reference`] for its reference, [`HandoffError::Schema`] for any member missing, of another kind,
+    /// or unknown.
     pub fn parse(value: &Value) -> Result<Self, HandoffError> {
         let malformed = |pointer: &str| HandoffError::Schema {
             document: Document::ManifestBinding,

@@ -68,8 +68,8 @@ pub struct C6Manifest<'a> {
 
 /// Builds a manifest of a work unit that is bound to a git revision, as upstream's builder does.
 ///
-/// `arguments` is an object of `manifest_id`, `attempt`, `worker`, `status`, `started_at`, `finished_at`, `resources` and
-/// `candidate`, and of what there is of `self_report` with `self_report_source`, `logs`, `metrics`, `environment`,
+/// `arguments` is an object of `manifest_id`, `attempt`, `worker`, `status`, `started_at`, `finished_at`, `resources`
+/// and `candidate`, and of what there is of `self_report` with `self_report_source`, `logs`, `metrics`, `environment`,
 /// `worker_config_digest` and `verification_notes`, each in the form in which it stands in the manifest; a
 /// `self_report_source` that is not given is `absent`. Times are written in UTC, with six digits of a second's
 /// fraction where there is one. Upstream's builder also lets its caller choose the artifact's id; the profile fixes it.

@@ -164,9 +164,11 @@ numbered! {
         AttemptRepeated = "run_attempt_repeated", "No attempt's id appears twice in a run.";
         AttemptOrder = "run_attempt_order", "The attempts stand in their recorded order.";
         UnknownState = "run_attempt_state", "An attempt is in a known state, with an error exactly where it failed.";
-        ClaimsEvidence = "run_attempt_claims_evidence", "An attempt that failed claims no evidence from after its failure.";
+        ClaimsEvidence = "run_attempt_claims_evidence",
+            "An attempt that failed claims no evidence from after its failure.";
         LacksEvidence = "run_attempt_lacks_evidence", "An attempt has the evidence that its state speaks of.";
-        UnknownRecommendation = "run_unknown_recommendation", "A verifier's recommendation is one of upstream's four words.";
+        UnknownRecommendation = "run_unknown_recommendation",
+            "A verifier's recommendation is one of upstream's four words.";
         OtherManifest = "bound_to_other_manifest", "The evidence is bound to the manifest beside it.";
         OtherWorkUnit = "bound_to_other_work_unit", "The evidence is bound to the work unit beside it.";
         OtherRevision = "bound_to_other_revision", "The evidence is bound to the manifest's source revision.";
@@ -174,13 +176,17 @@ numbered! {
         ReportCounts = "run_report_counts", "The counts of a report are those of its attempts.";
         ReportDiffers = "run_report_differs", "The report is the one that its run gives.";
         OtherReport = "human_decision_other_report", "The decision is bound to exactly this report.";
-        UnknownDecision = "human_decision_unknown_word", "A human says accept, reject or escalate, and no machine's word.";
+        UnknownDecision = "human_decision_unknown_word",
+            "A human says accept, reject or escalate, and no machine's word.";
         UnknownDecider = "human_decision_unknown_decider", "The decider is named, and is a human or a governance body.";
         NoRationale = "human_decision_no_rationale", "The decision has a reason in words, not only a machine's word.";
-        UnknownAttempt = "human_decision_unknown_attempt", "The decision is about an attempt of the report, or about none.";
+        UnknownAttempt = "human_decision_unknown_attempt",
+            "The decision is about an attempt of the report, or about none.";
         SelfVerification = "evidence_report_self_verification", "The verifier of an imported report is not the worker.";
-        UnknownArtifact = "evidence_report_unknown_artifact", "The manifest has every artifact that the report evaluated.";
-        UnknownValidator = "evidence_report_unknown_validator", "The work unit has the validator that the report speaks of.";
+        UnknownArtifact = "evidence_report_unknown_artifact",
+            "The manifest has every artifact that the report evaluated.";
+        UnknownValidator = "evidence_report_unknown_validator",
+            "The work unit has the validator that the report speaks of.";
         Contradiction = "evidence_report_contradiction", "An imported report does not contradict itself.";
     }
 }
