@@ -7,7 +7,7 @@ use quorum_attest::{Entry, SigningKey};
 use quorum_gate::TrustStore;
 use quorum_mesh::NatsConfig;
 use quorum_sandbox::Isolation;
-use quorum_schemas::Digest;
+use quorum_schemas::{Digest, with_nearest_key};
 use quorum_verifier::{PlanFile, glob};
 use serde::Deserialize;
 
@@ -90,8 +90,12 @@ impl Config {
     pub fn load(path: &Path) -> Result<Self, VerifierdError> {
         let malformed = |reason: String| VerifierdError::ConfigMalformed { path: path.to_owned(), reason };
         let bytes = read("configuration", path, limits::CONFIG_BYTES)?;
+        if bytes.starts_with(b"\xef\xbb\xbf") {
+            return Err(malformed("it starts with a byte order mark; remove it".to_owned()));
+        }
         let text = String::from_utf8(bytes).map_err(|error| malformed(error.to_string()))?;
-        let mut config: Self = toml::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+        let mut config: Self =
+            toml::from_str(&text).map_err(|error| malformed(with_nearest_key(&error.to_string())))?;
         let absolute = std::path::absolute(path).map_err(|error| malformed(error.to_string()))?;
         let base = absolute.parent().unwrap_or(Path::new("/"));
         let named = [&mut config.key, &mut config.trust, &mut config.state_dir, &mut config.nats.credentials];
@@ -127,7 +131,10 @@ impl Config {
     }
 
     fn plan(&self, rule: &PlanRule) -> Result<Plan, VerifierdError> {
-        let file = PlanFile::parse(&read("plan", &rule.file, limits::FILE_BYTES)?)?;
+        let file = PlanFile::parse(&read("plan", &rule.file, limits::FILE_BYTES)?)?.run_by(&self.verifier);
+        if file.reads_worker_status() {
+            return Err(VerifierdError::PlanNeedsManifest(rule.file.clone()));
+        }
         if file.verifier_id() != self.verifier {
             return Err(VerifierdError::PlanWrongVerifier {
                 path: rule.file.clone(),

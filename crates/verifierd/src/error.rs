@@ -41,6 +41,13 @@ pub enum VerifierdError {
         /// What is wrong.
         reason: String,
     },
+    /// An imported plan that judges the worker's own words, which no verifier on the mesh may read.
+    #[error(
+        "plan_needs_manifest: plan {}: EvaluatorPlan 0.2 to 0.4 judges the worker's status and logs; \
+         use `quorum gate` or `quorum verify` for it, or a plan of kind unified_diff here",
+        .0.display()
+    )]
+    PlanNeedsManifest(PathBuf),
     /// A plan of another verifier.
     #[error("plan_wrong_verifier: {path} is a plan of `{found}`, this daemon is `{wanted}`", path = .path.display())]
     PlanWrongVerifier {
@@ -106,6 +113,9 @@ error_codes! {
         Self::FileExposed { .. } => "file_exposed", "Others may read a secret file.", "Run `chmod 600` on it.", exit 2;
         Self::ConfigMalformed { .. } => "config_malformed", "The configuration is not one.",
             "Correct the place that the message names; docs/operating.md describes it.", exit 2;
+        Self::PlanNeedsManifest(_) => "plan_needs_manifest",
+            "The plan judges the worker's status and logs, which no verifier on the mesh may read.",
+            "Run it with `quorum gate` or `quorum verify`, or give the daemon a plan with `unified_diff`.", exit 2;
         Self::PlanWrongVerifier { .. } => "plan_wrong_verifier", "The plan names another verifier.",
             "Give the daemon its own plan.", exit 2;
         Self::KeyNotVerifier { .. } => "key_not_verifier", "The key is not that of this verifier in the trust root.",

@@ -34,6 +34,15 @@ async fn design_4_configuration_errors_each_have_a_code() {
         assert_eq!(error.code(), code, "{to}: {error}");
         assert!(error.is_control_file(), "{error}");
     }
+    // An imported plan runs under this verifier's name; one that judges the worker's own words is not for the mesh.
+    let plans = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/evaluator-plans");
+    for (plan, code) in [("json/plan-v0.1.json", None), ("patch/plan-v0.4.json", Some("plan_needs_manifest"))] {
+        fs::copy(plans.join(plan), dir.join("imported.json")).unwrap();
+        fs::write(&broken, good.replace("plan-verifier-a.toml", "imported.json")).unwrap();
+        let found = Config::load(&broken).and_then(|config| config.check().map(drop));
+        assert!(found.as_ref().err().is_none_or(quorum_verifierd::VerifierdError::is_control_file));
+        assert_eq!(found.err().map(|error| error.code()), code, "{plan}");
+    }
     let key = dir.join("verifier-verifier-a.pem");
     fs::set_permissions(&key, fs::Permissions::from_mode(0o640)).unwrap();
     assert_eq!(Config::load(&path).unwrap().check().unwrap_err().code(), "file_exposed");
