@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use quorum_gate::ExitCode;
-use quorum_schemas::{Digest, c1, jcs, parse};
+use quorum_schemas::{Digest, ParseError, c1_of_document, jcs, parse};
 
 use crate::error::CliError;
 use crate::input;
@@ -31,10 +31,13 @@ enum Form {
 
 pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     let bytes = input::document(&args.file)?;
-    let value = parse(&bytes).map_err(|error| input::refused(&args.file, error.reason.code(), &error))?;
+    let refused = |error: ParseError| input::refused(&args.file, error.reason.code(), &error);
     let canonical = match args.form {
-        Form::C1 => c1(&value),
-        Form::Jcs => jcs(&value).map_err(|error| input::refused(&args.file, error.code(), &error))?,
+        Form::C1 => c1_of_document(&bytes).map_err(refused)?,
+        Form::Jcs => {
+            let value = parse(&bytes).map_err(refused)?;
+            jcs(&value).map_err(|error| input::refused(&args.file, error.code(), &error))?
+        }
     };
     if ui.json() {
         let form = if matches!(args.form, Form::C1) { "c1" } else { "jcs" };
