@@ -1,8 +1,9 @@
 //! Temporary directories, which go with the run even when it is interrupted.
 
-use std::fs;
+use std::error::Error as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::{fs, io};
 
 use tempfile::TempDir;
 
@@ -16,13 +17,23 @@ static MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// `no_scratch_space`.
 pub(crate) fn scratch() -> Result<TempDir, GateError> {
     tempfile::Builder::new().prefix("quorum-gate-").tempdir().map(remember).map_err(|error| {
-        GateError::infrastructure(GateCode::NoScratchSpace, format!("cannot make a temporary directory: {error}; set TMPDIR"))
+        GateError::infrastructure(
+            GateCode::NoScratchSpace,
+            format!("cannot make a temporary directory: {error}; set TMPDIR"),
+        )
     })
 }
 
 /// A directory beside an output, so that the output can be moved into place.
-pub(crate) fn beside(parent: &Path) -> std::io::Result<TempDir> {
-    tempfile::Builder::new().prefix(".quorum-out-").tempdir_in(parent).map(remember)
+pub(crate) fn beside(parent: &Path) -> io::Result<TempDir> {
+    tempfile::Builder::new().prefix(".quorum-out-").tempdir_in(parent).map(remember).map_err(plain)
+}
+
+/// The system's own error: the library adds the random name of what it could not make, which says nothing to anybody.
+fn plain(error: io::Error) -> io::Error {
+    let source = error.get_ref().and_then(|wrapped| wrapped.source());
+    let code = source.and_then(|source| source.downcast_ref::<io::Error>()).and_then(io::Error::raw_os_error);
+    code.map_or(error, io::Error::from_raw_os_error)
 }
 
 fn remember(made: TempDir) -> TempDir {
