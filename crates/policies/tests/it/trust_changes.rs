@@ -1,4 +1,4 @@
-//! Law 9 over 10 000 random cases, and what else design section 5, *Afterwards*, says of trust changes over 2000: each
+//! Law 9 over 10 000 random cases, and what else design section 5, *Afterwards*, says of trust changes over 1000: each
 //! case has a trust root of its own, so that nothing can be remembered from one to the next.
 
 use std::collections::BTreeSet;
@@ -114,7 +114,7 @@ fn with_standing(decision: &Decision, wanted: Standing) -> BTreeSet<KeyId> {
 /// Retired: what was received before stays, however long ago it is by then.
 #[test]
 fn law_9_retiring_and_rotating_keys_after_their_evidence_changes_nothing() {
-    law_over(9, 2000, 60, |case, chance| {
+    law_over(9, 1000, 60, |case, chance| {
         let before = build(case).decide();
         let Some(previous) = before.decision() else { return Ok(Finding::Vacuous) };
         let mut later = case.clone();
@@ -143,7 +143,7 @@ fn law_9_retiring_and_rotating_keys_after_their_evidence_changes_nothing() {
 /// compromised_since T: supports received since T drop, and no objection does.
 #[test]
 fn law_9_a_compromised_key_loses_its_supports_and_no_objection_falls() {
-    law_over(9, 2000, 30, |case, chance| {
+    law_over(9, 1000, 30, |case, chance| {
         let before = build(case).decide();
         let Some(previous) = before.decision() else { return Ok(Finding::Vacuous) };
         let heard: Vec<usize> = previous.heard.iter().filter_map(|heard| key_index(heard.key_id)).collect();
