@@ -16,10 +16,6 @@ pub(super) struct Rule {
 macro_rules! rules {
     ($($name:ident = $id:literal: $meaning:literal, $action:literal;)*) => {
         $(pub(super) const $name: Rule = Rule { id: $id, meaning: $meaning, action: $action };)*
-
-        /// Every rule but the refusals, whose codes are those of [`RefusalCode`].
-        #[cfg(test)]
-        pub(super) const ALL: &[Rule] = &[$($name,)*];
     };
 }
 
