@@ -74,8 +74,11 @@ fn law_9_no_trust_change_alone_yields_an_accept() {
         let Some(first) = before.decision() else { return Ok(Finding::Vacuous) };
         let mut previous: Decision = first.clone();
         let mut plain = case.clone();
-        // A root that only this case has, then one of the shared worlds: what was lost never comes back.
+        // For every fourth case a root that only it has, then one of the shared worlds: what was lost never comes back.
         for step in 0..2 {
+            if step == 0 && !chance.percent(25) {
+                continue;
+            }
             plain.now += 60;
             let revised = if step == 0 {
                 change_entries(&mut plain, chance);
