@@ -1,5 +1,5 @@
 //! Law 9 over 10 000 random cases, and what else design section 5, *Afterwards*, says of trust changes over 1000: each
-//! case has a trust root of its own, so that nothing can be remembered from one to the next.
+//! of the latter, and every fourth of the former, has a trust root of its own.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
