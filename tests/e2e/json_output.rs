@@ -22,7 +22,7 @@ fn follows(schema: SchemaName, text: &[u8]) -> Value {
 
 fn quorum(arguments: &[&str], paths: &[&Path]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_quorum"));
-    command.args(arguments).arg("--json").args(paths);
+    command.args(arguments).args(paths).arg("--json");
     command
 }
 

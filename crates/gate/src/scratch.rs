@@ -1,6 +1,5 @@
 //! Temporary directories, which go with the run even when it is interrupted.
 
-use std::error::Error as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::{fs, io};
@@ -29,11 +28,12 @@ pub(crate) fn beside(parent: &Path) -> io::Result<TempDir> {
     tempfile::Builder::new().prefix(".quorum-out-").tempdir_in(parent).map(remember).map_err(plain)
 }
 
-/// The system's own error: the library adds the random name of what it could not make, which says nothing to anybody.
+/// The system's own words: the library adds the random name of what it could not make, which says nothing to anybody.
 fn plain(error: io::Error) -> io::Error {
-    let source = error.get_ref().and_then(|wrapped| wrapped.source());
-    let code = source.and_then(|source| source.downcast_ref::<io::Error>()).and_then(io::Error::raw_os_error);
-    code.map_or(error, io::Error::from_raw_os_error)
+    match error.to_string().split_once(" at path ") {
+        Some((words, _)) => io::Error::new(error.kind(), words.to_owned()),
+        None => error,
+    }
 }
 
 fn remember(made: TempDir) -> TempDir {
