@@ -319,7 +319,8 @@ mod tests {
     #[test]
     fn design_6_lease_messages_round_trip_and_refuse_other_forms() {
         for epoch in [None, Some(7)] {
-            let request = LeaseRequest { op: LeaseOp::Renew, handoff: C1Digest::c1(&"h".into()), seat: 1, try_no: 2, epoch };
+            let request =
+                LeaseRequest { op: LeaseOp::Renew, handoff: C1Digest::c1(&"h".into()), seat: 1, try_no: 2, epoch };
             assert_eq!(LeaseRequest::parse(&request.to_bytes()).unwrap(), request);
         }
         for reply in [
@@ -329,7 +330,8 @@ mod tests {
             assert_eq!(LeaseReply::parse(&reply.to_bytes()).unwrap(), reply);
         }
         let good = String::from_utf8(
-            LeaseRequest { op: LeaseOp::Claim, handoff: C1Digest::c1(&"h".into()), seat: 1, try_no: 1, epoch: None }.to_bytes(),
+            LeaseRequest { op: LeaseOp::Claim, handoff: C1Digest::c1(&"h".into()), seat: 1, try_no: 1, epoch: None }
+                .to_bytes(),
         )
         .unwrap();
         for (from, to) in

@@ -37,10 +37,8 @@ pub fn read(relative: &str) -> Option<Vec<u8>> {
 #[must_use]
 #[allow(clippy::print_stderr)]
 pub fn foreign_python() -> Option<PathBuf> {
-    let python = std::env::var_os("QUORUM_FOREIGN_PYTHON").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/foreign/bin/python"),
-        PathBuf::from,
-    );
+    let python = std::env::var_os("QUORUM_FOREIGN_PYTHON")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/foreign/bin/python"), PathBuf::from);
     if python.is_file() {
         return Some(python);
     }

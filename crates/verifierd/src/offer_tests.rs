@@ -119,8 +119,12 @@ fn design_4_what_an_offer_points_at_must_be_what_the_handoff_means() {
         ("another seat in the body", |parts| parts.offer.seat = 0),
         ("another try in the body", |parts| parts.offer.try_no = 1),
         ("another handoff's subject", |parts| {
-            parts.subject =
-                Place::Offer { verifier: "the-verifier".into(), handoff: C1Digest::c1(&"other".into()), seat: 1, try_no: 2 };
+            parts.subject = Place::Offer {
+                verifier: "the-verifier".into(),
+                handoff: C1Digest::c1(&"other".into()),
+                seat: 1,
+                try_no: 2,
+            };
         }),
         ("another verifier's subject", |parts| {
             let Place::Offer { verifier, .. } = &mut parts.subject else { unreachable!() };

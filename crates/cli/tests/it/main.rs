@@ -3,9 +3,9 @@
 
 mod arguments;
 mod bad_input;
+mod ci_examples;
 mod evaluator_plans;
 mod export;
-mod ci_examples;
 mod gate_audit;
 mod gate_git;
 mod gate_git_writes;

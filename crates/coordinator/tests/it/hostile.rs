@@ -97,7 +97,8 @@ async fn a_manifest_repeated_as_evidence_is_refused_there_and_nowhere_else() {
     let auditor = world.auditor().await;
     let manifest = eventually("the manifest", || async { auditor.read(&result_place(1, 1)).await.unwrap() }).await;
     let mesh = world.user(UserRole::Verifier, VERIFIERS[3]).await;
-    let place = Place::Evidence { verifier: VERIFIERS[3].into(), handoff: Digest::c1(&"none".into()), seat: 0, try_no: 1 };
+    let place =
+        Place::Evidence { verifier: VERIFIERS[3].into(), handoff: Digest::c1(&"none".into()), seat: 0, try_no: 1 };
     mesh.publish(&place, &manifest.body).await.unwrap();
     world.audit("refusal", 1).await;
     coordinator.stop().await.unwrap();

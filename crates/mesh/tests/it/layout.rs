@@ -20,7 +20,12 @@ fn places() -> impl Strategy<Value = Place> {
             4 => Place::Evidence { verifier: one, handoff: Digest::from_bytes(bytes), seat, try_no },
             5 => Place::Decision { handoff: Digest::from_bytes(bytes), revision: seat },
             6 => Place::Audit { kind: one, record: Digest::from_bytes(bytes) },
-            _ => Place::Blob { role: roles[seat as usize % 4], publisher: one, sha256: Digest::from_bytes(bytes), chunk: try_no },
+            _ => Place::Blob {
+                role: roles[seat as usize % 4],
+                publisher: one,
+                sha256: Digest::from_bytes(bytes),
+                chunk: try_no,
+            },
         },
     )
 }

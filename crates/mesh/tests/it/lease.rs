@@ -10,7 +10,8 @@ async fn design_6_a_lease_request_reaches_a_coordinator_with_the_verifiers_id_an
     let world = World::start().await;
     let (verifier, coordinator) = (world.verifier().await, world.coordinator().await);
     let mut calls = coordinator.lease_calls().await.unwrap();
-    let request = LeaseRequest { op: LeaseOp::Claim, handoff: Digest::c1(&"h".into()), seat: 2, try_no: 1, epoch: None };
+    let request =
+        LeaseRequest { op: LeaseOp::Claim, handoff: Digest::c1(&"h".into()), seat: 2, try_no: 1, epoch: None };
     let wanted = LeaseReply::Granted { epoch: 7, until: Timestamp::from_micros(1_800_000_000_000_000) };
     let answer = wanted.clone();
     let asked = request.clone();
@@ -31,7 +32,8 @@ async fn design_6_a_lease_request_reaches_a_coordinator_with_the_verifiers_id_an
 #[tokio::test]
 async fn design_6_without_a_coordinator_the_outcome_of_a_lease_request_is_unknown() {
     let world = World::start().await;
-    let request = LeaseRequest { op: LeaseOp::Claim, handoff: Digest::c1(&"h".into()), seat: 0, try_no: 1, epoch: None };
+    let request =
+        LeaseRequest { op: LeaseOp::Claim, handoff: Digest::c1(&"h".into()), seat: 0, try_no: 1, epoch: None };
     assert_eq!(world.verifier().await.lease(VERIFIER, &request).await.unwrap_err().code(), "timed_out");
 }
 

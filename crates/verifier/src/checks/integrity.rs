@@ -18,7 +18,11 @@ pub(super) fn run(context: &Context<'_>) -> Observed {
     let result = match request.binding.candidate_reference() {
         None => file(context, declared),
         Some(reference) if of_reference(reference) != declared => {
-            return failed("the candidate reference does not have the declared digest", declared, of_reference(reference));
+            return failed(
+                "the candidate reference does not have the declared digest",
+                declared,
+                of_reference(reference),
+            );
         }
         Some(CandidateReference::Bundle { digest, .. }) => bundle(context, *digest),
         Some(CandidateReference::PullRequest { head_sha, .. }) => pull_request(context, head_sha),
