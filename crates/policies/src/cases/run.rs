@@ -48,7 +48,7 @@ impl CaseFile {
     /// # Errors
     /// [`PoliciesError::CasesValue`] when no case has that name, and as [`decide`].
     pub fn explain(&self, policy: &Policy, name: &str) -> Result<Explanation, PoliciesError> {
-        self.with_case(policy, name, |case, now| explain(case, now))?
+        self.with_case(policy, name, explain)?
     }
 
     /// Lends the documents of one case, and the time at which it is decided.
