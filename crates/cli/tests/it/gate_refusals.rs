@@ -99,7 +99,12 @@ fn control_files_that_cannot_be_used_exit_2() {
         let path = world.write("stranger.pem", stranger.to_pkcs8_pem().as_bytes());
         fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
         world.run(&format!("{line} --out out --report json=report.json")).refuses(2, code);
-        assert!(!world.path("out").exists() && !world.path("report.json").exists(), "{line}: something was written");
+        assert!(!world.path("out").exists(), "{line}: something was recorded");
+        // The report says the same error; it is whole, and nothing in it looks green.
+        let report = quorum_schemas::parse(world.read("report.json").trim_ascii_end()).unwrap();
+        let told = report.at(&["error", "code"]).and_then(quorum_schemas::Value::as_str);
+        assert_eq!(told, Some(code), "{line}");
+        fs::remove_file(world.path("report.json")).unwrap();
     }
     world.admit("local");
     world.trust_between(-7200, -3600);

@@ -131,7 +131,8 @@ fn help_and_version_are_data() {
     for command in ["gate", "decide", "verify"] {
         let help = world.run(&format!("{command} --help")).exits(0);
         let exits = help.stdout.split("Exit codes:").nth(1).unwrap();
-        assert!(exits.trim_end().lines().all(|line| line.len() > 12), "no line is broken twice: {exits}");
+        let exits = exits.trim().split("\n\n").next().unwrap();
+        assert!(exits.lines().all(|line| line.len() > 12), "no line is broken twice: {exits}");
     }
     assert!(world.run("--version").exits(0).stdout.starts_with("quorum "));
     let said = world.run("").exits(2);
