@@ -65,8 +65,8 @@ fn main() {
     let file = |count| CaseFile::parse(cases(count).as_bytes(), CaseFormat::Toml).expect("cases of this file");
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => {
-            let one = file(1).with_case(&policy, "all", |case, now| measured(case, now)).expect("the case is there");
-            let many = file(32).with_case(&policy, "all", |case, now| measured(case, now)).expect("the case is there");
+            let one = file(1).with_case(&policy, "all", measured).expect("the case is there");
+            let many = file(32).with_case(&policy, "all", measured).expect("the case is there");
             println!("{{\"one\":{one},\"of_32\":{many}}}");
         }
         [flag @ ("--count" | "--bare"), count] => {

@@ -168,7 +168,7 @@ fn a_bad_file_is_refused_with_its_line() {
         let message = error.to_string();
         assert_eq!(error.code(), code, "{text}: {message}");
         assert!(message.contains(words), "{text}: {message}");
-        if words != "" {
+        if !words.is_empty() {
             assert!(message.contains(&format!("line {line}:")), "line {line} of\n{text}: {message}");
         }
     }

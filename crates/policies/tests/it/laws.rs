@@ -10,9 +10,7 @@ use quorum_policies::{Decision, Memo, Outcome, Recommendation, RefusalCode, Stan
 use quorum_schemas::{Digest, c1};
 
 use crate::build::{NOISES, build, key_id, key_index, worker_key_id};
-use crate::cases::{
-    Chance, FAULTS, Fault, POOL, PlainCase, PlainEnvelope, WORLDS, answer_of, generate, support, tightened, world_of,
-};
+use crate::cases::{Chance, FAULTS, Fault, POOL, PlainCase, PlainEnvelope, answer_of, generate, support, tightened};
 
 /// What one case said about a law.
 pub(crate) enum Finding {
