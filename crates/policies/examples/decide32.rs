@@ -14,6 +14,7 @@ use quorum_schemas::Digest;
 
 const ENVELOPES: usize = 32;
 const ROUNDS: usize = 401;
+const SHAPES: [&str; 3] = ["apart", "pairs", "rook"];
 
 /// Seats for all, groups of three levels, a share, two axes.
 fn policy() -> String {
@@ -31,7 +32,8 @@ fn policy() -> String {
     )
 }
 
-/// 28 supports, two abstentions, two absences. `pairs`: each operator runs two verifiers. `rook`: operators and hosts
+/// 28 supports, two abstentions, two absences. `apart`: nobody shares anything. `pairs`: each operator runs two verifiers.
+/// `rook`: operators and hosts
 /// cross, so that the largest independent set has to be searched for.
 fn cases() -> String {
     let mut text = "schema_version = \"0.1\"\n[worker]\noperator = \"workers-inc\"\nhost = \"w\"\n".to_owned();
@@ -39,10 +41,11 @@ fn cases() -> String {
         let _ = write!(text, "[verifiers.{shape}{number}]\noperator = \"op{operator}\"\nhost = \"h{host}\"\n");
     };
     for number in 0..ENVELOPES {
+        attribute("apart", number, number, number);
         attribute("pairs", number, number / 2, number);
         attribute("rook", number, number % 6, number / 6);
     }
-    for shape in ["pairs", "rook"] {
+    for shape in SHAPES {
         let says = |number: usize| match number {
             0..28 => "supports",
             28..30 => "abstains",
@@ -61,12 +64,12 @@ fn main() {
     let file = CaseFile::parse(cases().as_bytes(), CaseFormat::Toml).expect("cases of this file");
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => {
-            let shapes: Vec<String> = ["pairs", "rook"].map(|shape| measured(&file, &policy, shape)).into();
+            let shapes: Vec<String> = SHAPES.map(|shape| measured(&file, &policy, shape)).into();
             println!("{{{}}}", shapes.join(","));
         }
         ["--count", count] => {
             let count: usize = count.parse().expect("--count takes a number");
-            let word = file.with_case(&policy, "pairs", |case, now| {
+            let word = file.with_case(&policy, "apart", |case, now| {
                 let admitted = Admitted::admit(case, now).expect("a case that can be judged");
                 for _ in 0..count {
                     black_box(decide(&admitted));

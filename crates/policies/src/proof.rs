@@ -226,7 +226,7 @@ fn keys(weighed: &Weighed<'_>) -> Vec<KeyProof> {
             key_id: key.to_string(),
             id: said[0].evidence.signer.id.clone(),
             standing: weighed.standing[key],
-            because: why::because(weighed, *key),
+            because: why::because(weighed, *key, weighed.standing[key]),
             evidence: said
                 .iter()
                 .map(|counted| EvidenceProof {

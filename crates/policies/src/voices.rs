@@ -95,11 +95,12 @@ fn relations(
     let mut graph = Graph::new_undirected();
     let nodes: Vec<NodeIndex> = supporters.iter().map(|supporter| graph.add_node(Some(supporter.key_id))).collect();
     let worker_node = graph.add_node(None);
-    let known: Vec<Values<'_>> = supporters.iter().map(|supporter| values(supporter.attributes, axes)).collect();
-    let worker = values(worker, axes);
+    let mut values = Values::new(axes);
+    let known: Vec<Vec<usize>> = supporters.iter().map(|supporter| values.numbers(supporter.attributes)).collect();
+    let worker = values.numbers(worker);
     for (index, supporter) in supporters.iter().enumerate() {
         for (other_index, other) in supporters.iter().enumerate().skip(index + 1) {
-            let mut what = in_common(&known[index], &known[other_index], axes);
+            let mut what = values.in_common(&known[index], &known[other_index]);
             if supporter.id == other.id {
                 // One verifier that replaced its key in between is one voice, whatever the policy's axes are.
                 what.push(format!("id={}", supporter.id));
@@ -108,7 +109,7 @@ fn relations(
                 graph.add_edge(nodes[index], nodes[other_index], what);
             }
         }
-        let mut what = in_common(&known[index], &worker, axes);
+        let mut what = values.in_common(&known[index], &worker);
         what.extend(declared_in_common(supporter.declared, axes));
         if !what.is_empty() {
             graph.add_edge(nodes[index], worker_node, what);
@@ -117,23 +118,43 @@ fn relations(
     (graph, nodes, worker_node)
 }
 
-/// The value on each axis, looked up once: every supporter is compared with every other.
-type Values<'a> = Vec<Option<&'a str>>;
-
-fn values<'a>(attributes: &'a BTreeMap<String, String>, axes: &[Axis]) -> Values<'a> {
-    axes.iter().map(|axis| attributes.get(axis.as_str()).map(String::as_str)).collect()
+/// The values on each axis, numbered: every supporter is compared with every other, and numbers compare fast.
+struct Values<'a> {
+    axes: &'a [Axis],
+    /// By axis: the values by number; an unknown value is a value, which all unknown ones share.
+    names: Vec<Vec<Option<&'a str>>>,
 }
 
-/// Two share an axis where their values are the same bytes, and where both are unknown.
-fn in_common(a: &Values<'_>, b: &Values<'_>, axes: &[Axis]) -> Vec<String> {
-    axes.iter()
-        .zip(a.iter().zip(b))
-        .filter_map(|(axis, values)| match values {
-            (Some(a), Some(b)) if a == b => Some(format!("{axis}={a}")),
-            (None, None) => Some(format!("{axis} unknown")),
-            _ => None,
-        })
-        .collect()
+impl<'a> Values<'a> {
+    fn new(axes: &'a [Axis]) -> Self {
+        Self { axes, names: vec![Vec::new(); axes.len()] }
+    }
+
+    fn numbers(&mut self, attributes: &'a BTreeMap<String, String>) -> Vec<usize> {
+        let mut numbers = Vec::with_capacity(self.axes.len());
+        for (axis, names) in self.axes.iter().zip(&mut self.names) {
+            let value = attributes.get(axis.as_str()).map(String::as_str);
+            numbers.push(names.iter().position(|known| *known == value).unwrap_or_else(|| {
+                names.push(value);
+                names.len() - 1
+            }));
+        }
+        numbers
+    }
+
+    /// Two share an axis where their values are the same bytes, and where both are unknown.
+    fn in_common(&self, a: &[usize], b: &[usize]) -> Vec<String> {
+        let mut what = Vec::new();
+        for (at, axis) in self.axes.iter().enumerate() {
+            if a[at] == b[at] {
+                what.push(match self.names[at][a[at]] {
+                    Some(value) => format!("{axis}={value}"),
+                    None => format!("{axis} unknown"),
+                });
+            }
+        }
+        what
+    }
 }
 
 fn declared_in_common(declared: Declared, axes: &[Axis]) -> Vec<String> {
@@ -176,6 +197,12 @@ fn first_largest(candidates: u32, adjacency: &[u32]) -> u32 {
         let node = rest.trailing_zeros() as usize;
         rest &= !bit(node);
         let without_neighbours = rest & !adjacency[node];
+        if without_neighbours == rest {
+            // Nothing that is left stands against it: it is in every largest set.
+            chosen |= bit(node);
+            wanted -= 1;
+            continue;
+        }
         if 1 + largest(without_neighbours, adjacency) == wanted {
             chosen |= bit(node);
             rest = without_neighbours;

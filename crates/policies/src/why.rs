@@ -46,7 +46,12 @@ pub(crate) fn decision(
         policy: bound(&policy.id, 1, policy.digest()),
         trust: bound("trust-root", trust.version(), trust.digest()),
         tally: weighed.tally,
-        heard: weighed.heard.iter().map(|(key, said)| heard(&weighed, *key, said)).collect(),
+        heard: weighed
+            .heard
+            .iter()
+            .zip(weighed.standing.values())
+            .map(|(one, standing)| heard(&weighed, one, *standing))
+            .collect(),
         shared: weighed.voices.shared(),
         missing: if recommendation == Recommendation::AcceptCandidate { Vec::new() } else { missing(&weighed) },
         rule: weighed.rule,
@@ -69,13 +74,14 @@ fn bound<F>(id: &str, version: u64, digest: Digest<F>) -> BoundDocument<F> {
     BoundDocument { id: id.to_owned(), version, digest }
 }
 
-fn heard(weighed: &Weighed<'_>, key: KeyId, said: &[Counted<'_>]) -> Heard {
+/// `standing` is that of the key: both maps are of the same keys.
+fn heard(weighed: &Weighed<'_>, (key, said): (&KeyId, &Vec<Counted<'_>>), standing: Standing) -> Heard {
     let signer = &said[0].evidence.signer;
     Heard {
-        key_id: key,
+        key_id: *key,
         id: signer.id.clone(),
-        standing: weighed.standing[&key],
-        because: because(weighed, key),
+        standing,
+        because: because(weighed, *key, standing),
         attributes: signer.attributes.clone(),
         evidence: said
             .iter()
@@ -95,8 +101,7 @@ fn heard(weighed: &Weighed<'_>, key: KeyId, said: &[Counted<'_>]) -> Heard {
 }
 
 /// Why a supporter is no voice: whom it shares what with.
-pub(crate) fn because(weighed: &Weighed<'_>, key: KeyId) -> String {
-    let standing = weighed.standing[&key];
+pub(crate) fn because(weighed: &Weighed<'_>, key: KeyId, standing: Standing) -> String {
     if !matches!(standing, Standing::SharesWithVoice | Standing::SharesWithWorker) {
         return String::new();
     }
@@ -135,8 +140,8 @@ pub(crate) fn missing(weighed: &Weighed<'_>) -> Vec<Missing> {
     }
     if tally.s < tally.q {
         let mut message = voices_of(tally.s, tally.q);
-        for key in weighed.heard.keys() {
-            let because = because(weighed, *key);
+        for (key, standing) in &weighed.standing {
+            let because = because(weighed, *key, *standing);
             if !because.is_empty() {
                 let _ = write!(message, "; supporter {} {because}", name(weighed, *key));
             }

@@ -107,8 +107,11 @@ impl<F> Digest<F> {
     #[must_use]
     pub fn hex(&self) -> String {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let nibbles = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-        nibbles.map(|nibble| char::from(DIGITS[usize::from(nibble)])).collect()
+        let mut text = Vec::with_capacity(64);
+        for byte in self.0 {
+            text.extend([DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+        }
+        String::from_utf8(text).expect("hex digits are ASCII")
     }
 
     /// Reads 64 lower-case hex digits without the prefix.
