@@ -23,7 +23,7 @@ pub enum Mode {
     /// A symlink; its bytes are its target.
     Symlink,
     /// A commit of another repository. On disk it is a file that names the commit; only the request says that it is not
-    /// a file of that text ([`mark_submodules`]).
+    /// a file of that text.
     Submodule,
 }
 
