@@ -109,7 +109,12 @@ pub(crate) fn run(root: &Path, packages: &[&str], mutants: &[Mutant]) -> Result<
         command.arg("--re").arg(format!("^{}$", escaped(&mutant.name)));
     }
     // The laws over 150 cases each find what they find over 10 000, but for what is rare; the rest runs whole.
-    command.env("QUORUM_LAW_CASES", "150").env("CASES", "10000").env("PROPTEST_CASES", "32").env("INSTA_UPDATE", "no");
+    command
+        .env("QUORUM_LAW_CASES", "150")
+        .env("CASES", "10000")
+        .env("PROPTEST_CASES", "32")
+        .env("INSTA_UPDATE", "no")
+        .env("NEXTEST_PROFILE", "mutants");
     let status =
         command.status().map_err(|source| XtaskError::Start { program: "cargo-mutants".to_owned(), source })?;
     // 0: all caught, 2: some survive, 3: some timed out. Everything else is no result.
