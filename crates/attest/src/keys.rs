@@ -1,13 +1,13 @@
-//! Ed25519 keys. The DER and PEM are the library's; what we add is refusing keys that two people could not agree on.
+//! Ed25519 keys. The DER and PEM that are read are the library's; what we add is refusing keys that two people could not
+//! agree on.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ed25519_dalek::pkcs8::{
-    self, DecodePrivateKey as _, DecodePublicKey as _, EncodePrivateKey as _, EncodePublicKey as _,
-};
+use ed25519_dalek::pkcs8::{self, DecodePrivateKey as _, DecodePublicKey as _, EncodePrivateKey as _};
 use ed25519_dalek::{Signature, Signer as _, VerifyingKey};
 use quorum_schemas::Digest;
 use zeroize::Zeroizing;
@@ -15,9 +15,12 @@ use zeroize::Zeroizing;
 use crate::{AttestError, limits};
 
 /// A public key that decodes, is in canonical encoding and has not small order. Equal keys have equal bytes, whatever
-/// text they came from; votes are counted by these bytes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PublicKey([u8; 32]);
+/// text they came from; votes are counted by these bytes. It is kept decoded, as each signature needs it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PublicKey(VerifyingKey);
+
+/// DER of a SubjectPublicKeyInfo of Ed25519 (RFC 8410) up to the 32 bytes of the key. A test holds it against the library's.
+const SPKI_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
 impl PublicKey {
     /// From the 32 bytes of RFC 8032.
@@ -36,7 +39,7 @@ impl PublicKey {
         if key.is_weak() {
             return Err(AttestError::WeakKey { hex: hex(&bytes) });
         }
-        Ok(Self(bytes))
+        Ok(Self(key))
     }
 
     /// From the base64 of the SubjectPublicKeyInfo, in one line, as trust roots carry it.
@@ -50,7 +53,7 @@ impl PublicKey {
         let key = VerifyingKey::from_public_key_der(&der)
             .map_err(|_| malformed("the bytes are not a SubjectPublicKeyInfo of Ed25519"))?;
         let key = Self::from_bytes(key.to_bytes())?;
-        if key.spki_der() != der {
+        if key.spki_der() != *der {
             return Err(malformed("the bytes are not the one DER form of this key"));
         }
         Ok(key)
@@ -94,7 +97,7 @@ impl PublicKey {
     /// The 32 bytes of RFC 8032.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
+        self.0.as_bytes()
     }
 
     /// Whether `signature` is one of this key over `message`, by `verify_strict`. No other verification exists here:
@@ -105,22 +108,32 @@ impl PublicKey {
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), AttestError> {
         let bad = || AttestError::BadSignature { key_id: self.key_id() };
         let signature = Signature::from_slice(signature).map_err(|_| bad())?;
-        self.dalek().verify_strict(message, &signature).map_err(|_| bad())
+        self.0.verify_strict(message, &signature).map_err(|_| bad())
     }
 
-    fn dalek(&self) -> VerifyingKey {
-        VerifyingKey::from_bytes(&self.0).expect("a PublicKey was decoded when it was made")
+    fn spki_der(&self) -> [u8; 44] {
+        let mut der = [0; 44];
+        der[..SPKI_PREFIX.len()].copy_from_slice(&SPKI_PREFIX);
+        der[SPKI_PREFIX.len()..].copy_from_slice(self.as_bytes());
+        der
     }
+}
 
-    fn spki_der(&self) -> Vec<u8> {
-        let document = self.dalek().to_public_key_der().expect("44 bytes of DER fit every limit of the encoder");
-        document.as_bytes().to_vec()
+impl PartialOrd for PublicKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for PublicKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_bytes().cmp(other.as_bytes())
     }
 }
 
 impl fmt::Debug for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PublicKey({})", hex(&self.0))
+        write!(f, "PublicKey({})", hex(self.as_bytes()))
     }
 }
 
@@ -189,7 +202,7 @@ impl SigningKey {
     /// The public half.
     #[must_use]
     pub fn public(&self) -> PublicKey {
-        PublicKey(self.0.verifying_key().to_bytes())
+        PublicKey(self.0.verifying_key())
     }
 
     pub(crate) fn sign_bytes(&self, message: &[u8]) -> [u8; 64] {
@@ -217,4 +230,27 @@ fn why_not_pkcs8(text: &str) -> &'static str {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use ed25519_dalek::pkcs8::EncodePublicKey as _;
+
+    use super::*;
+
+    #[test]
+    fn the_der_of_a_key_is_that_of_the_library() {
+        for seed in 0..=255 {
+            let key = SigningKey::from_seed(&[seed; 32]).public();
+            let library = key.0.to_public_key_der().unwrap();
+            assert_eq!(key.spki_der(), library.as_bytes(), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn keys_are_ordered_as_their_bytes() {
+        let mut keys: Vec<PublicKey> = (0..=255).map(|seed| SigningKey::from_seed(&[seed; 32]).public()).collect();
+        keys.sort();
+        assert!(keys.is_sorted_by(|left, right| left.as_bytes() < right.as_bytes()));
+    }
 }
