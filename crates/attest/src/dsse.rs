@@ -31,6 +31,27 @@ pub fn sign(payload_type: &str, payload: &[u8], key: &SigningKey) -> Vec<u8> {
     write(payload_type, payload, &[Signed { key_id: key.public().key_id(), signature }])
 }
 
+/// Bytes beside their digest: who has hashed an envelope to find it need not hash it again to read it.
+#[derive(Debug, Clone, Copy)]
+pub struct Hashed<'a> {
+    bytes: &'a [u8],
+    digest: Digest,
+}
+
+impl<'a> Hashed<'a> {
+    /// Hashes `bytes`.
+    #[must_use]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, digest: Digest::of(bytes) }
+    }
+
+    /// SHA-256 of the bytes.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+}
+
 /// An envelope in our own form. Its signature has not been checked: nothing in it may be believed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope {
@@ -45,8 +66,16 @@ impl Envelope {
     /// # Errors
     /// [`AttestError::Malformed`] with the place.
     pub fn parse(bytes: &[u8]) -> Result<Self, AttestError> {
+        Self::parse_hashed(Hashed::new(bytes))
+    }
+
+    /// [`Envelope::parse`] of bytes that are hashed already.
+    ///
+    /// # Errors
+    /// As [`Envelope::parse`].
+    pub fn parse_hashed(Hashed { bytes, digest }: Hashed<'_>) -> Result<Self, AttestError> {
         let parts = read(bytes, quorum_schemas::limits::ENVELOPE, 1)?;
-        Ok(Self { bytes: bytes.to_vec(), digest: Digest::of(bytes), parts })
+        Ok(Self { bytes: bytes.to_vec(), digest, parts })
     }
 
     /// The bytes as received.

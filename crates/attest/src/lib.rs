@@ -19,7 +19,7 @@ mod urn;
 
 pub use authenticate::{Authentic, authenticate};
 pub use authorise::sign_statement;
-pub use dsse::{Envelope, PAYLOAD_TYPE, TRUST_PAYLOAD_TYPE, pae, sign};
+pub use dsse::{Envelope, Hashed, PAYLOAD_TYPE, TRUST_PAYLOAD_TYPE, pae, sign};
 pub use error::{AttestError, errors};
 pub use foreign::{ForeignEnvelope, ForeignStatement, ForeignSubject, Verified, verify_foreign};
 pub use keys::{KeyId, PublicKey, SigningKey};

@@ -95,6 +95,18 @@ pub fn check_result(
             |v: quorum_schemas::SchemaViolation| Violation { rule: Rule::V1, pointer: v.pointer, message: v.message };
         return violations.into_iter().map(as_rule).collect();
     }
+    check_result_rules(result, handoff, binding, work_unit)
+}
+
+/// [`check_result`] without V1, for a result that follows its schema already: as a part of a larger document, whose schema
+/// refers to it, it has been held against it. What does not follow it is found to differ, never to agree.
+#[must_use]
+pub fn check_result_rules(
+    result: &Value,
+    handoff: &Handoff,
+    binding: &ManifestBinding,
+    work_unit: &WorkUnit,
+) -> Vec<Violation> {
     let mut found = Findings::default();
     bindings(result, handoff, binding, work_unit, &mut found);
     independence(result, binding, work_unit, &mut found);

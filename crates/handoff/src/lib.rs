@@ -20,7 +20,7 @@ mod work_unit;
 
 pub use binding::{BoundArtifact, ManifestBinding};
 pub use build::{C6Manifest, Worker, build_c6_manifest, build_c6_manifest_bound, build_result_manifest};
-pub use check::{check_binding, check_manifest, check_result};
+pub use check::{check_binding, check_manifest, check_result, check_result_rules};
 pub use derive::derive;
 pub use error::{Document, HandoffError, Place, errors};
 pub use export::{

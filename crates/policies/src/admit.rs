@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use quorum_attest::{AttestError, Authentic, Entry, Envelope, KeyId, PredicateType, authenticate};
-use quorum_handoff::{Rule, Violation, candidate_subject, check_result};
+use quorum_attest::{AttestError, Authentic, Entry, Envelope, Hashed, KeyId, PredicateType, authenticate};
+use quorum_handoff::{Rule, Violation, candidate_subject, check_result_rules};
 use quorum_schemas::{C1Digest, Digest, SchemaName, SchemaViolation, Timestamp, Value, validate};
 
 use crate::axes::{Channel, Isolation};
@@ -101,28 +101,24 @@ impl Memo {
     fn establish(
         &self,
         case: &Case<'_>,
-        digest: Digest,
-        bytes: &[u8],
+        bytes: Hashed<'_>,
         received_at: Timestamp,
     ) -> Result<Rc<Established>, Vec<Refusal>> {
-        let key = (digest, case.trust.digest(), received_at, case.handoff.id());
+        let key = (bytes.digest(), case.trust.digest(), received_at, case.handoff.id());
         if let Some(known) = self.0.borrow().get(&key) {
             return known.clone();
         }
-        let established = establish(case, digest, bytes, received_at).map(Rc::new);
+        let established = establish(case, bytes, received_at).map(Rc::new);
         self.0.borrow_mut().insert(key, established.clone());
         established
     }
 }
 
-fn establish(
-    case: &Case<'_>,
-    digest: Digest,
-    bytes: &[u8],
-    received_at: Timestamp,
-) -> Result<Established, Vec<Refusal>> {
+fn establish(case: &Case<'_>, bytes: Hashed<'_>, received_at: Timestamp) -> Result<Established, Vec<Refusal>> {
+    let digest = bytes.digest();
     let one = |signer, code, message: &str| vec![refusal(digest, signer, code, "", message)];
-    let envelope = Envelope::parse(bytes).map_err(|error| one(None, attest_code(&error), &attest_message(&error)))?;
+    let envelope =
+        Envelope::parse_hashed(bytes).map_err(|error| one(None, attest_code(&error), &attest_message(&error)))?;
     let key_id = envelope.key_id();
     let authentic = authenticate(&envelope, case.trust, PredicateType::Evidence, received_at)
         .map_err(|error| one(Some(key_id), attest_code(&error), &attest_message(&error)))?;
@@ -131,21 +127,21 @@ fn establish(
         vec![refusal(digest, Some(key_id), RefusalCode::SchemaInvalid, &pointer, &message)]
     };
     let result = schemas(&authentic).map_err(schema_invalid)?;
-    let violations = check_result(result, case.handoff, case.binding, case.work_unit);
+    // The predicate's schema has the result's in it, so V1 holds.
+    let violations = check_result_rules(result, case.handoff, case.binding, case.work_unit);
     Ok(Established { authentic, violations })
 }
 
 /// Judges one envelope. `aged_at` is the time that ages are taken at.
 pub(crate) fn admit(
     case: &Case<'_>,
-    digest: Digest,
-    bytes: &[u8],
+    bytes: Hashed<'_>,
     fact: Received,
     aged_at: Timestamp,
     memo: &Memo,
 ) -> Result<Evidence, Vec<Refusal>> {
-    let received_at = fact.received_at;
-    let established = memo.establish(case, digest, bytes, received_at)?;
+    let (digest, received_at) = (bytes.digest(), fact.received_at);
+    let established = memo.establish(case, bytes, received_at)?;
     let authentic = &established.authentic;
     let key_id = authentic.signer().public_key.key_id();
     let predicate = authentic.predicate();

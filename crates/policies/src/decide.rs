@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quorum_attest::{KeyId, Role, TrustRoot};
+use quorum_attest::{Hashed, KeyId, Role, TrustRoot};
 use quorum_handoff::{Handoff, ManifestBinding, Strategy, WorkUnit, WorkerTrust, check_binding};
 use quorum_schemas::{Digest, Timestamp};
 
@@ -225,8 +225,12 @@ fn check_worker(case: &Case<'_>) -> Result<(), PoliciesError> {
 }
 
 /// Every envelope's evidence, by digest, and the refusals of those that have none.
-fn hear(case: &Case<'_>, aged_at: Timestamp, memo: &Memo) -> Result<(Vec<Evidence>, Vec<Refusal>), PoliciesError> {
-    let envelopes: BTreeMap<Digest, &Vec<u8>> = case.envelopes.iter().map(|bytes| (Digest::of(bytes), bytes)).collect();
+fn hear<'c>(case: &Case<'c>, aged_at: Timestamp, memo: &Memo) -> Result<(Vec<Evidence>, Vec<Refusal>), PoliciesError> {
+    let hashed = |bytes: &'c Vec<u8>| {
+        let bytes = Hashed::new(bytes);
+        (bytes.digest(), bytes)
+    };
+    let envelopes: BTreeMap<Digest, Hashed<'c>> = case.envelopes.iter().map(hashed).collect();
     if let Some(withheld) = case.facts.received.keys().find(|digest| !envelopes.contains_key(digest)) {
         return Err(PoliciesError::EnvelopeMissing(*withheld));
     }
@@ -234,7 +238,7 @@ fn hear(case: &Case<'_>, aged_at: Timestamp, memo: &Memo) -> Result<(Vec<Evidenc
     let mut refusals = Vec::new();
     for (digest, bytes) in envelopes {
         let fact = case.facts.received.get(&digest).ok_or(PoliciesError::FactMissing(digest))?;
-        match admit(case, digest, bytes, *fact, aged_at, memo) {
+        match admit(case, bytes, *fact, aged_at, memo) {
             Ok(evidence) => authentic.push(evidence),
             Err(refused) => refusals.extend(refused),
         }
@@ -343,7 +347,7 @@ fn weigh<'e>(case: &Case<'_>, panel: Panel<'e>) -> Result<Weighed<'e>, PoliciesE
         .filter_map(|supporter| supporter.attributes.get("operator").map(String::as_str))
         .collect();
     for (key, standing) in &mut standing {
-        if *standing == Standing::Voice && !voices.chosen.contains(key) {
+        if *standing == Standing::Voice && voices.chosen.binary_search(key).is_err() {
             let neighbour = voices.worker_neighbours.contains(key);
             *standing = if neighbour { Standing::SharesWithWorker } else { Standing::SharesWithVoice };
         }
