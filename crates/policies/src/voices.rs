@@ -82,7 +82,7 @@ pub(crate) fn voices(supporters: &[Supporter<'_>], worker: &BTreeMap<String, Str
             .map(|(_, supporter)| supporter.key_id)
             .collect(),
         worker_neighbours,
-        edges: edges(&graph),
+        edges: edges(graph),
     }
 }
 
@@ -148,7 +148,7 @@ impl<'a> Values<'a> {
         for (at, axis) in self.axes.iter().enumerate() {
             if a[at] == b[at] {
                 what.push(match self.names[at][a[at]] {
-                    Some(value) => format!("{axis}={value}"),
+                    Some(value) => [axis.as_str(), "=", value].concat(),
                     None => format!("{axis} unknown"),
                 });
             }
@@ -171,12 +171,14 @@ fn declared_in_common(declared: Declared, axes: &[Axis]) -> Vec<String> {
     what
 }
 
-fn edges(graph: &Graph) -> Vec<(KeyId, Option<KeyId>, Vec<String>)> {
-    let mut edges: Vec<(KeyId, Option<KeyId>, Vec<String>)> = graph
-        .edge_indices()
+fn edges(graph: Graph) -> Vec<(KeyId, Option<KeyId>, Vec<String>)> {
+    let (nodes, edges) = graph.into_nodes_edges();
+    let key = |node: NodeIndex| nodes[node.index()].weight;
+    let mut edges: Vec<(KeyId, Option<KeyId>, Vec<String>)> = edges
+        .into_iter()
         .filter_map(|edge| {
-            let (from, to) = graph.edge_endpoints(edge)?;
-            Some((graph[from]?, graph[to], graph[edge].clone()))
+            let (from, to) = (key(edge.source()), key(edge.target()));
+            Some((from?, to, edge.weight))
         })
         .collect();
     edges.sort();
@@ -203,7 +205,7 @@ fn first_largest(candidates: u32, adjacency: &[u32]) -> u32 {
             wanted -= 1;
             continue;
         }
-        if 1 + largest(without_neighbours, adjacency) == wanted {
+        if reaches(without_neighbours, wanted - 1, adjacency) {
             chosen |= bit(node);
             rest = without_neighbours;
             wanted -= 1;
@@ -212,24 +214,43 @@ fn first_largest(candidates: u32, adjacency: &[u32]) -> u32 {
     chosen
 }
 
-/// The size of a largest independent subset, exactly: nodes with at most one neighbour are always taken, otherwise
-/// both choices for the node with most neighbours are tried.
-fn largest(mut rest: u32, adjacency: &[u32]) -> u32 {
-    let mut taken = 0;
-    while rest != 0 {
+/// The size of a largest independent subset, exactly.
+fn largest(rest: u32, adjacency: &[u32]) -> u32 {
+    (0..=cliques(rest, adjacency)).rev().find(|size| reaches(rest, *size, adjacency)).unwrap_or_default()
+}
+
+/// Whether `rest` has an independent subset of `wanted` nodes, exactly: nodes with at most one neighbour are always taken,
+/// otherwise both choices for the node with most neighbours are tried, as long as enough cliques are left.
+fn reaches(mut rest: u32, mut wanted: u32, adjacency: &[u32]) -> bool {
+    while wanted > 0 {
         let degree = |node: usize| (adjacency[node] & rest).count_ones();
         let nodes = (0..adjacency.len()).filter(|node| rest & bit(*node) != 0);
         if let Some(node) = nodes.clone().find(|node| degree(*node) <= 1) {
-            taken += 1;
+            wanted -= 1;
             rest &= !(adjacency[node] | bit(node));
             continue;
         }
-        let Some(node) = nodes.max_by_key(|node| degree(*node)) else { break };
-        let with = 1 + largest(rest & !(adjacency[node] | bit(node)), adjacency);
-        let without = largest(rest & !bit(node), adjacency);
-        return taken + with.max(without);
+        let Some(node) = nodes.max_by_key(|node| degree(*node)) else { return false };
+        return cliques(rest, adjacency) >= wanted
+            && (reaches(rest & !(adjacency[node] | bit(node)), wanted - 1, adjacency)
+                || reaches(rest & !bit(node), wanted, adjacency));
     }
-    taken
+    true
+}
+
+/// How many cliques cover `rest`, taken greedily: an independent set has at most one node of each.
+fn cliques(mut rest: u32, adjacency: &[u32]) -> u32 {
+    let mut count = 0;
+    while rest != 0 {
+        let mut joined = rest;
+        while joined != 0 {
+            let node = joined.trailing_zeros() as usize;
+            rest &= !bit(node);
+            joined &= adjacency[node];
+        }
+        count += 1;
+    }
+    count
 }
 
 #[cfg(test)]
@@ -299,5 +320,15 @@ mod tests {
         let adjacency: Vec<u32> = (0..32_usize).map(|node| bit((node + 1) % 32) | bit((node + 31) % 32)).collect();
         assert_eq!(first_largest(u32::MAX, &adjacency).count_ones(), 16);
         assert_eq!(first_largest(u32::MAX, &adjacency), 0x5555_5555);
+    }
+
+    #[test]
+    fn cliques_cover_every_node_once() {
+        let adjacency = [0b0110, 0b0101, 0b0011, 0b0000];
+        for (rest, expected) in [(0, 0), (0b0001, 1), (0b0111, 1), (0b1000, 1), (0b1110, 2), (0b1111, 2)] {
+            assert_eq!(cliques(rest, &adjacency), expected, "{rest:04b}");
+        }
+        let square = [0b1010, 0b0101, 0b1010, 0b0101];
+        assert_eq!(cliques(0b1111, &square), 2);
     }
 }

@@ -113,7 +113,7 @@ pub(crate) fn because(weighed: &Weighed<'_>, key: KeyId, standing: Standing) -> 
             Some(_) if standing == Standing::SharesWithWorker => continue,
             Some(b) => {
                 let other = if *a == key { *b } else { *a };
-                if !weighed.voices.chosen.contains(&other) {
+                if weighed.voices.chosen.binary_search(&other).is_err() {
                     continue;
                 }
                 name(weighed, other)
