@@ -2,6 +2,7 @@
 //!
 //! Directories are not entries, as in Git: an empty directory is no content. Symlinks are entries and are never followed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{ErrorKind, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -97,7 +98,9 @@ pub fn submodule_text(commit: &str) -> String {
 /// Gives the entries at `paths`, which [`list`] took for files, their mode: a submodule that became a file of the same
 /// text was written all the same.
 pub(crate) fn mark_submodules(entries: &mut [Entry], paths: &[String]) {
-    for entry in entries.iter_mut().filter(|entry| paths.contains(&entry.path)) {
+    // A hostile tree may hold as many submodules as files.
+    let paths: BTreeSet<&str> = paths.iter().map(String::as_str).collect();
+    for entry in entries.iter_mut().filter(|entry| paths.contains(entry.path.as_str())) {
         entry.mode = Mode::Submodule;
     }
 }
