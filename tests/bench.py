@@ -107,7 +107,9 @@ def processes(args, bounds, scratch):
 
 
 def cargo(*arguments, check=True):
-    return subprocess.run(["cargo", *arguments], cwd=ROOT, check=check, stdout=subprocess.PIPE, text=True).stdout
+    """What it printed; `None` if it failed and printed nothing, where that is not the end."""
+    done = subprocess.run(["cargo", *arguments], cwd=ROOT, check=check, stdout=subprocess.PIPE, text=True)
+    return None if done.returncode and not done.stdout.strip() else done.stdout
 
 
 def target():
@@ -119,7 +121,9 @@ def operations(bounds, ci):
     cargo("build", "--locked", "--release", "--package", "quorum-policies", "--examples")
     examples = target() / "examples"
     digest = cargo("bench", "--locked", "--quiet", "--package", "quorum-schemas", "--bench", "digest", check=False)
-    if digest.strip():
+    if digest is None:
+        bounds.check(False, "the digest's bench did not run")
+    elif digest.strip():
         figures = json.loads(digest)
         # The least of many rounds: what the machine does when nothing else has the core.
         nanoseconds, ratios = figures["least"]["nanoseconds"], figures["least"]["ratios"]
