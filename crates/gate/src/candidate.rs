@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use quorum_handoff::CandidateReference;
+use quorum_handoff::{CandidateReference, SourceRule, WorkUnit};
 use quorum_schemas::Digest;
 use quorum_verifier::bundle;
 use quorum_verifier::limits::TREE_BYTES;
@@ -75,8 +75,22 @@ impl Candidate {
     pub(crate) fn open(source: &CandidateSource) -> Result<(Self, ControlFiles), GateError> {
         match source {
             CandidateSource::Path { candidate, baseline } => from_path(candidate, baseline.as_deref()),
-            CandidateSource::Git(source) => from_git(source),
+            CandidateSource::Git(source) => from_git(source, &Start::of(source)?),
         }
+    }
+
+    /// The same for a manifest of `work_unit`, whose `source_revision` stands in for a `--base` that was left out.
+    ///
+    /// # Errors
+    /// As [`Candidate::open`]; `idk_b06` where the work unit's word is needed and is no commit.
+    pub(crate) fn open_for(source: &CandidateSource, work_unit: &WorkUnit) -> Result<Self, GateError> {
+        let opened = match source {
+            CandidateSource::Git(source @ GitSource { base: None, .. }) => {
+                from_git(source, &Start::declared(work_unit)?)?
+            }
+            other => Self::open(other)?,
+        };
+        Ok(opened.0)
     }
 
     /// What a manifest that we build says about the candidate: the pull request, the file, or the bundle.
@@ -179,17 +193,58 @@ fn lone_file(file: &Path) -> Result<(PathBuf, PathBuf, TempDir), GateError> {
     Ok((root, name, scratch))
 }
 
-fn from_git(source: &GitSource) -> Result<(Candidate, ControlFiles), GateError> {
+/// The commit with which the merge base is looked up, and who named it.
+struct Start {
+    said: &'static str,
+    revision: String,
+    /// What to do where the repository does not have it.
+    advice: &'static str,
+}
+
+impl Start {
+    fn of(source: &GitSource) -> Result<Self, GateError> {
+        let revision = source.base.clone().ok_or_else(|| {
+            GateError::control(
+                GateCode::BaseMissing,
+                "--git without --base: nothing says what the candidate started from; give the branch that it is for",
+            )
+        })?;
+        Ok(Self { said: "--base", revision, advice: "" })
+    }
+
+    /// The merge base with it is then this revision itself, or the head does not descend from it (`idk_b07`).
+    fn declared(work_unit: &WorkUnit) -> Result<Self, GateError> {
+        const PLACE: &str = "work unit /provenance/source_revision:";
+        let Some(declared) = work_unit.source_revision() else {
+            return Err(GateError::control(
+                GateCode::BaseMissing,
+                "--git without --base, and the work unit has no /provenance/source_revision: nothing says what the \
+                 candidate started from; give --base, the branch that it is for",
+            ));
+        };
+        // A branch of that name must not be taken for it.
+        if declared.to_ascii_lowercase().parse::<git::ObjectId>().is_err() {
+            return Err(GateError::control(
+                SourceRule::B6.as_str(),
+                format!(
+                    "{PLACE} `{declared}` is no full commit id, so it does not say what the candidate of --git started \
+                     from; correct the work unit"
+                ),
+            ));
+        }
+        let advice = "; fetch that commit, or name the repository that the work unit is about";
+        Ok(Self { said: PLACE, revision: declared.to_owned(), advice })
+    }
+}
+
+fn from_git(source: &GitSource, start: &Start) -> Result<(Candidate, ControlFiles), GateError> {
     let pull_request = source.pull_request.as_deref().map(pull_request).transpose()?;
     let head: git::ObjectId = source.head.parse()?;
     let repository = Repository::open(&source.repository)?;
-    let head = repository.commit("--head", head.as_str())?;
-    let base = source.base.as_deref().ok_or_else(|| {
-        GateError::control(GateCode::BaseMissing, "--git without --base: nothing says what the candidate started from")
-    })?;
-    let base = repository.commit("--base", base)?;
+    let head = repository.commit("--head", head.as_str(), "")?;
+    let base = repository.commit(start.said, &start.revision, start.advice)?;
     let control = match &source.control_ref {
-        Some(reference) => repository.commit("--control-ref", reference)?,
+        Some(reference) => repository.commit("--control-ref", reference, "")?,
         None => base.clone(),
     };
     let merge_base = repository.merge_base(&base, &head)?;
@@ -209,7 +264,7 @@ fn from_git(source: &GitSource) -> Result<(Candidate, ControlFiles), GateError> 
         root,
         baseline: Some(baseline),
         source_revision: Some(merge_base.to_string()),
-        head_commit: Some(objects.read(&head, git::Kind::Commit, limits::TREE_OBJECT)?),
+        head_commit: Some(objects.read(&head, git::Kind::Commit, limits::COMMIT_OBJECT)?),
         head: Some(head.to_string()),
         submodules,
         baseline_submodules,

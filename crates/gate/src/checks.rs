@@ -175,7 +175,7 @@ pub(crate) fn isolation(none: bool, policy: &Policy, documents: &Documents) -> R
 }
 
 /// What the worker handed in cannot be a candidate.
-const UNFIT: [&str; 3] = ["tree_too_large", "tree_special_file", "path_unsafe"];
+const UNFIT: [&str; 4] = ["tree_too_large", "tree_special_file", "path_unsafe", "check_request_too_large"];
 
 /// An error of the verifier's, as a control file's or as infrastructure.
 pub(crate) fn verifier_error(what: &str, error: &VerifierError) -> GateError {

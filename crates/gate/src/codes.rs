@@ -56,12 +56,12 @@ code_words! {
         /// The repository does not have the object.
         GitObjectMissing = "git_object_missing", "Fetch it.", exit 2;
         /// An object is larger than one may be.
-        GitObjectTooLarge = "git_object_too_large", "Take the large file out of the commit.", exit 2;
+        GitObjectTooLarge = "git_object_too_large", "Take the large file out of the commit, or shorten its message.", exit 2;
         /// The two commits have several merge bases, so no one tree is the baseline.
         GitSeveralMergeBases = "git_several_merge_bases", "Merge the base into the branch and try again.", exit 2;
         /// The repository has only a part of its history.
         GitShallow = "git_shallow", "Fetch the whole history: `git fetch --unshallow`.", exit 2;
-        /// A tree has more files or bytes than can be verified here.
+        /// A tree has more files, bytes, submodules or longer names than can be verified here.
         GitTreeTooLarge = "git_tree_too_large", "Verify a smaller repository.", exit 2;
         /// The repository does not know the revision.
         GitUnknownRevision = "git_unknown_revision", "Fetch it, or correct the name.", exit 2;

@@ -57,17 +57,17 @@ impl Repository {
         &self.top
     }
 
-    /// The commit that `revision` names now.
+    /// The commit that `revision` names now; `said` is who named it, `advice` ends the refusal.
     ///
     /// # Errors
     /// `git_unknown_revision`.
-    pub(crate) fn commit(&self, option: &str, revision: &str) -> Result<ObjectId, GateError> {
+    pub(crate) fn commit(&self, said: &str, revision: &str, advice: &str) -> Result<ObjectId, GateError> {
         let commit = format!("{revision}^{{commit}}");
         let answer =
             run(&self.path, ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]).map_err(|_| {
                 GateError::control(
                     GateCode::GitUnknownRevision,
-                    format!("{option} `{revision}` names no commit in {}", self.path.display()),
+                    format!("{said} `{revision}` names no commit in {}{advice}", self.path.display()),
                 )
             })?;
         answer.trim().parse()

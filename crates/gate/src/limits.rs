@@ -20,11 +20,15 @@ pub const TREE_FILES: usize = 500_000;
 /// Bytes in one git tree: more does not fit the scratch space of a CI runner (14 GB) twice, as candidate and baseline.
 pub const TREE_BYTES: u64 = 4 << 30;
 
-/// Levels of a git tree; Linux paths end at 4096 bytes, so a deeper tree cannot be written anyway.
-pub const TREE_DEPTH: usize = 1024;
-
-/// Bytes of one git tree or commit object, which are held in memory.
+/// Bytes of one git tree object, which is held in memory.
 pub const TREE_OBJECT: u64 = 64 << 20;
+
+/// Bytes of one git commit object: a message and signatures. A pull request's head travels to the check child.
+pub const COMMIT_OBJECT: u64 = 1 << 20;
+
+/// Bytes of the paths of all submodules of one tree, some ten thousand of them. They travel to the check child for
+/// candidate and baseline, there up to six bytes each, and must leave room in the verifier's `REQUEST_BYTES`.
+pub const SUBMODULE_PATH_BYTES: usize = 512 << 10;
 
 /// Files in one recorded decision's directory that an audit reads before it says that it is no record.
 pub const RECORD_FILES: usize = 2048;

@@ -9,7 +9,7 @@ use quorum_schemas::{Digest, Timestamp, Value, c1};
 
 use crate::candidate::Candidate;
 use crate::documents::{refused, subject};
-use crate::{CandidateSource, GateError, GitSource, clock, control, keys, limits};
+use crate::{CandidateSource, GateError, clock, control, keys, limits};
 
 /// The source revision of a candidate that no version control speaks for, where the work unit names none.
 const UNVERSIONED: &str = "unversioned";
@@ -134,12 +134,7 @@ pub fn make_manifest(request: &ManifestRequest) -> Result<Vec<u8>, GateError> {
     let now = clock::now()?;
     let bytes = control::read_disk(&request.work_unit, limits::CONTROL_FILE)?;
     let work_unit = crate::documents::work_unit(&bytes, None, now)?;
-    let mut source = request.candidate.clone();
-    if let CandidateSource::Git(GitSource { base: base @ None, .. }) = &mut source {
-        // The merge base with it is then this revision itself, or the head does not descend from it (idk_b07).
-        *base = work_unit.source_revision().map(str::to_owned);
-    }
-    let (candidate, _) = Candidate::open(&source)?;
+    let candidate = Candidate::open_for(&request.candidate, &work_unit)?;
     let manifest = build(&work_unit, &candidate, &request.worker, now)?;
     let Some(path) = &request.key else { return Ok(c1(manifest.value())) };
     let key = keys::unlisted_key("--key", path)?;

@@ -22,8 +22,8 @@ pub const SUBCOMMAND: &str = "__checks";
 ///
 /// # Errors
 /// [`VerifierError::KeyInReach`] when a hidden path could not be hidden from a command without isolation,
-/// [`VerifierError::HarnessUnusable`], [`VerifierError::ChildNotStarted`], [`VerifierError::ChildDied`], [`VerifierError::ChildTimeout`],
-/// [`VerifierError::ChildGarbage`], and what [`run_checks`] refused. None of them is a verdict.
+/// [`VerifierError::HarnessUnusable`], [`VerifierError::RequestTooLarge`], [`VerifierError::ChildNotStarted`],
+/// [`VerifierError::ChildDied`], [`VerifierError::ChildTimeout`], [`VerifierError::ChildGarbage`], and what [`run_checks`] refused. None of them is a verdict.
 pub fn run_in_child(exe: &Path, request: &CheckRequest, timeout: Duration) -> Result<CheckReport, VerifierError> {
     if request.isolation == Isolation::None && !request.hidden.is_empty() && request.plan.starts_programs() {
         return Err(VerifierError::KeyInReach);
@@ -35,7 +35,7 @@ pub fn run_in_child(exe: &Path, request: &CheckRequest, timeout: Duration) -> Re
     }
     let bytes = request.to_bytes();
     if bytes.len() > limits::REQUEST_BYTES {
-        return Err(VerifierError::ChildNotStarted(format!("the request has {} bytes", bytes.len())));
+        return Err(VerifierError::RequestTooLarge { bytes: bytes.len(), limit: limits::REQUEST_BYTES });
     }
     let mut command = Command::new(exe);
     command.arg(SUBCOMMAND).env_clear().current_dir("/").process_group(0);

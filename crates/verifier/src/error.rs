@@ -194,6 +194,17 @@ pub enum VerifierError {
         /// The tail of its stderr.
         stderr: String,
     },
+    /// What the check child would have to be told does not fit a request.
+    #[error(
+        "check_request_too_large: what the checks must know of the candidate has {bytes} bytes, the limit is {limit}; \
+         take submodules out of it, or shorten their paths or the commit's message"
+    )]
+    RequestTooLarge {
+        /// Its size.
+        bytes: usize,
+        /// The most that it may have.
+        limit: usize,
+    },
     /// The check child did not end in time.
     #[error("check_child_timeout: no report within {0} ms; the child was killed")]
     ChildTimeout(u64),
@@ -257,6 +268,9 @@ error_codes! {
             "Isolate the commands, or verify with --unsigned and sign in another job.", exit 2;
         Self::ChildNotStarted(_) => "check_child_not_started", "The process that runs the checks could not be started.",
             "Look at the system's error; limits of processes and memory are the usual cause.", exit 5;
+        Self::RequestTooLarge { .. } => "check_request_too_large",
+            "What the checks must know of the candidate beside its files does not fit their request.",
+            "Hand in a candidate with fewer submodules or a shorter commit message.", exit 6;
         Self::ChildDied { .. } => "check_child_died", "The process that runs the checks ended without a report.",
             "Look at the end of its stderr in the message; try again.", exit 5;
         Self::ChildTimeout(_) => "check_child_timeout", "The process that runs the checks did not end in time.",

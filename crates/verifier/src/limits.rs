@@ -60,7 +60,9 @@ pub const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 /// Longest time limit that a plan may give one check, as upstream's VerifierPlan bounds it.
 pub const CHECK_TIMEOUT_MAX: Duration = Duration::from_secs(1800);
 
-/// Bytes of the request that goes to the check child.
+/// Bytes of the request that goes to the check child: four documents of at most 1 MiB, a commit object in hex, and the
+/// paths of two trees' submodules. Who reads a tree bounds the last two, so that only a candidate beyond every use of git
+/// comes here.
 pub const REQUEST_BYTES: usize = 16 << 20;
 
 /// Bytes of the report that comes back from the check child: a bundle in base64 and some JSON.

@@ -8,6 +8,7 @@ mod evaluator_plans;
 mod export;
 mod gate_audit;
 mod gate_git;
+mod gate_git_bounds;
 mod gate_git_writes;
 mod gate_refusals;
 mod gate_small;

@@ -89,6 +89,27 @@ fn a_work_unit_of_another_revision_is_refused() {
     }
 }
 
+/// Without --base the work unit's word stands in for it: what is wrong with it is said of the work unit.
+#[test]
+fn a_manifest_without_a_base_never_speaks_of_a_base_that_nobody_gave() {
+    let repository = Repository::new();
+    let world = &repository.world;
+    let line = repository.line("manifest --worker w").replace(" --base main", "");
+    let absent = "a".repeat(40);
+    for (declared, code) in [(absent.as_str(), "git_unknown_revision"), ("main", "idk_b06"), ("v1.0", "idk_b06")] {
+        repository.declares(declared);
+        let said = world.run(&line).refuses(2, code).stderr;
+        assert!(said.contains(&format!("work unit /provenance/source_revision: `{declared}`")), "{said}");
+        assert!(!said.contains("--base"), "{said}");
+    }
+    repository.declares(&repository.base);
+    world.run(&line).exits(0);
+    // It says nothing: then a base must be given.
+    world.copy(&world.path("example/work-unit.json"), "unit.json");
+    let said = world.run(&line).refuses(2, "base_missing").stderr;
+    assert!(said.contains("/provenance/source_revision") && said.contains("give --base"), "{said}");
+}
+
 /// The manifest is the worker's: one that says it started elsewhere is exit 6.
 #[test]
 fn a_manifest_of_another_revision_is_refused() {

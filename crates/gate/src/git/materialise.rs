@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
+use quorum_verifier::limits::{NAME_BYTES, PATH_BYTES};
 use quorum_verifier::tree::submodule_text;
 
 use super::objects::{Kind, ObjectId, Objects, tree_of};
@@ -39,15 +40,14 @@ enum Mode {
 /// `git_*` for objects that are not what they should be, `cannot_write`.
 pub(crate) fn materialise(objects: &mut Objects, commit: &ObjectId, target: &Path) -> Result<Vec<PathBuf>, GateError> {
     let root = tree_of(objects, commit)?;
-    let mut writer = Writer { objects, files: 0, bytes: 0, links: Vec::new(), submodules: Vec::new() };
-    writer.directory(&root, target, 0)?;
+    let (links, submodules) = (Vec::new(), Vec::new());
+    let mut writer = Writer { objects, target, files: 0, bytes: 0, links, submodules, submodule_bytes: 0 };
+    writer.directory(&root, target)?;
     for (path, destination) in std::mem::take(&mut writer.links) {
         symlink(OsStr::from_bytes(&destination), &path).map_err(|source| GateError::Write { path, source })?;
     }
-    let below = |path: PathBuf| path.strip_prefix(target).map(Path::to_owned).unwrap_or(path);
-    let mut submodules: Vec<PathBuf> = writer.submodules.into_iter().map(below).collect();
-    submodules.sort();
-    Ok(submodules)
+    writer.submodules.sort();
+    Ok(writer.submodules)
 }
 
 /// The content of the regular file at `path` (with `/` between the names) in the tree of `commit`.
@@ -79,27 +79,48 @@ pub(crate) fn file_at(objects: &mut Objects, commit: &ObjectId, path: &Path, lim
 
 struct Writer<'a> {
     objects: &'a mut Objects,
+    /// Where the tree goes.
+    target: &'a Path,
     files: usize,
     bytes: u64,
     links: Vec<(PathBuf, Vec<u8>)>,
+    /// Paths below `target`.
     submodules: Vec<PathBuf>,
+    submodule_bytes: usize,
 }
 
 impl Writer<'_> {
-    fn directory(&mut self, tree: &ObjectId, target: &Path, depth: usize) -> Result<(), GateError> {
-        if depth > limits::TREE_DEPTH {
-            return Err(too_large(format!("it is deeper than {} levels", limits::TREE_DEPTH)));
-        }
+    fn directory(&mut self, tree: &ObjectId, folder: &Path) -> Result<(), GateError> {
         for entry in entries(self.objects, tree)? {
-            let path = target.join(OsStr::from_bytes(&entry.name));
+            let path = folder.join(OsStr::from_bytes(&entry.name));
+            self.can_be_named(&entry.name, &path)?;
             if entry.mode == Mode::Directory {
                 fs::create_dir(&path)
                     .and_then(|()| fs::set_permissions(&path, Permissions::from_mode(0o755)))
                     .map_err(|source| GateError::Write { path: path.clone(), source })?;
-                self.directory(&entry.id, &path, depth + 1)?;
+                self.directory(&entry.id, &path)?;
             } else {
                 self.leaf(&entry, path)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Git has no bound of its own on names, and a name that no disk holds is no fault of this machine. The bound on paths
+    /// also ends the recursion.
+    fn can_be_named(&self, name: &[u8], path: &Path) -> Result<(), GateError> {
+        let below = path.strip_prefix(self.target).unwrap_or(path).as_os_str().len();
+        let start = String::from_utf8_lossy(&name[..name.len().min(40)]).into_owned();
+        if name.len() > NAME_BYTES {
+            return Err(too_large(format!(
+                "the name `{start}...` has {} bytes, the limit is {NAME_BYTES}",
+                name.len()
+            )));
+        }
+        if below > PATH_BYTES {
+            return Err(too_large(format!(
+                "the path that ends in `{start}` has {below} bytes, the limit is {PATH_BYTES}"
+            )));
         }
         Ok(())
     }
@@ -117,9 +138,15 @@ impl Writer<'_> {
                 self.links.push((path, target));
             }
             Mode::Submodule => {
+                let below = path.strip_prefix(self.target).unwrap_or(&path).to_owned();
+                self.submodule_bytes += below.as_os_str().len();
+                if self.submodule_bytes > limits::SUBMODULE_PATH_BYTES {
+                    let limit = limits::SUBMODULE_PATH_BYTES;
+                    return Err(too_large(format!("the paths of its submodules have more than {limit} bytes")));
+                }
+                self.submodules.push(below);
                 let text = submodule_text(entry.id.as_str());
-                fs::write(&path, text).map_err(|source| GateError::Write { path: path.clone(), source })?;
-                self.submodules.push(path);
+                fs::write(&path, text).map_err(|source| GateError::Write { path, source })?;
             }
             mode => {
                 let bits = if mode == Mode::Executable { 0o755 } else { 0o644 };

@@ -211,7 +211,7 @@ impl Hasher {
 
 /// A commit's tree, from the commit object.
 pub(super) fn tree_of(objects: &mut Objects, commit: &ObjectId) -> Result<ObjectId, GateError> {
-    let content = objects.read(commit, Kind::Commit, limits::TREE_OBJECT)?;
+    let content = objects.read(commit, Kind::Commit, limits::COMMIT_OBJECT)?;
     let line = content.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = String::from_utf8_lossy(line);
     line.strip_prefix("tree ")

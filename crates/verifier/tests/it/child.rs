@@ -64,6 +64,22 @@ fn death_garbage_and_silence_are_errors_and_never_verdicts() {
     assert_eq!(absent.unwrap_err().code(), "check_child_not_started");
 }
 
+/// Not a fault of the machine: the bulk of a request can only be the candidate's.
+#[test]
+fn a_request_beyond_its_limit_is_named_and_starts_no_child() {
+    let world = World::new(&[("v", "test")]).with(&[("a", "1")]);
+    let mut request = request(&world);
+    let room = quorum_verifier::limits::REQUEST_BYTES - request.to_bytes().len() - 2;
+    request.candidate_submodules = vec!["x".repeat(room)];
+    assert_eq!(request.to_bytes().len(), quorum_verifier::limits::REQUEST_BYTES);
+    let started = run_in_child(&program(&world, "exit 7"), &request, Duration::from_secs(30)).unwrap_err();
+    assert_eq!(started.code(), "check_child_died");
+    request.candidate_submodules[0].push('x');
+    let error = run_in_child(&program(&world, "exit 7"), &request, Duration::from_secs(30)).unwrap_err();
+    assert_eq!(error.code(), "check_request_too_large");
+    assert!(!error.is_control_file());
+}
+
 #[test]
 fn a_report_on_other_checks_is_garbage() {
     let world = World::new(&[("v", "test")]).with(&[("a", "1")]);
