@@ -39,6 +39,14 @@ pub enum SandboxError {
         /// Why.
         source: io::Error,
     },
+    /// The state of a root cannot be established, so that an observation could not be proved. Nothing ran.
+    #[error("the root {path} cannot be observed: {why}; name smaller roots, or observe nothing")]
+    Unobservable {
+        /// The place.
+        path: PathBuf,
+        /// What is in the way.
+        why: String,
+    },
     /// The program does not exist or cannot be executed.
     #[error("cannot start `{program}`: {source}")]
     Spawn {
@@ -79,6 +87,9 @@ error_codes! {
             "Use none, process-sandbox, shared-kernel-container or hardware-vm.";
         Self::Path { .. } => "sandbox_path", "A path that the sandbox should show cannot be used.",
             "Correct the path in the plan.";
+        Self::Unobservable { .. } => "observation_unprovable",
+            "The state of the trees that are to stay as they are cannot be established within the bounds.",
+            "Name smaller roots, which nothing else writes to meanwhile.";
         Self::Spawn { .. } => "spawn_failed", "The program does not exist or cannot be executed.",
             "Correct the first word of argv, or the plan's path.";
         Self::Setup { .. } => "sandbox_setup_failed",

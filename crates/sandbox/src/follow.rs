@@ -11,7 +11,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::spec::Isolation;
 use crate::wire::{Description, Message};
-use crate::{Captured, End, RunReport, SandboxError, Spec, limits};
+use crate::{Bound, BoundBy, Captured, End, Quiescence, RunReport, SandboxError, Spec, Usage, limits};
 
 /// What has been seen of a run so far.
 #[derive(Debug, Default)]
@@ -65,8 +65,44 @@ impl Seen {
             let why = format!("only {} were established", self.enforced.join(", "));
             return Err(SandboxError::IsolationUnavailable { wanted: spec.isolation, why });
         }
-        Ok(RunReport { end, stdout: self.stdout, stderr: self.stderr, duration, isolation, enforced: self.enforced })
+        let quiescence =
+            if description.sandboxed { Quiescence::NamespaceReaped } else { Quiescence::DescendantsReaped };
+        Ok(RunReport {
+            end,
+            stdout: self.stdout,
+            stderr: self.stderr,
+            duration,
+            isolation,
+            limits: bounds(spec, description.sandboxed),
+            enforced: self.enforced,
+            quiescence,
+            usage: Usage::default(),
+            observation: None,
+            changes: None,
+            kernel: nix::sys::utsname::uname()
+                .map(|names| names.release().to_string_lossy().into_owned())
+                .unwrap_or_default(),
+        })
     }
+}
+
+/// Every bound and what keeps it.
+fn bounds(spec: &Spec, sandboxed: bool) -> Vec<Bound> {
+    let or_nothing = |by: BoundBy| if sandboxed { by } else { BoundBy::Nothing };
+    let milliseconds = u64::try_from(spec.timeout.as_millis()).unwrap_or(u64::MAX);
+    let mut bounds = vec![
+        Bound { name: "wall-clock", value: milliseconds, by: BoundBy::Caller },
+        Bound { name: "stdout", value: spec.stdout_limit as u64, by: BoundBy::Caller },
+        Bound { name: "stderr", value: spec.stderr_limit as u64, by: BoundBy::Caller },
+        Bound { name: "file-size", value: spec.file_size_limit, by: BoundBy::RlimitOfEachProcess },
+        Bound { name: "open-files", value: limits::OPEN_FILES, by: BoundBy::RlimitOfEachProcess },
+        Bound { name: "processes", value: spec.process_limit, by: or_nothing(BoundBy::RlimitOfUser) },
+        Bound { name: "scratch", value: spec.scratch_limit, by: or_nothing(BoundBy::Tmpfs) },
+    ];
+    for (name, value) in [("memory", spec.memory_limit), ("cpu", spec.cpu_limit.map(u64::from))] {
+        bounds.extend(value.map(|value| Bound { name, value, by: BoundBy::RlimitOfEachProcess }));
+    }
+    bounds
 }
 
 /// The layers without which nobody may say `process-sandbox`.

@@ -10,6 +10,7 @@
 //! program: **`main` of every program that calls [`run`] calls [`init_main`] first.** A test harness, whose `main` is
 //! not ours, names another such program with [`use_helper`].
 
+mod effect;
 mod error;
 mod follow;
 mod helper;
@@ -18,18 +19,24 @@ pub mod limits;
 mod pair;
 mod probe;
 mod report;
+mod roots;
 mod run;
 mod spec;
 mod sys;
 mod view;
 mod wire;
 
+pub use effect::OBSERVATION_LAYERS;
 pub use error::{SandboxError, errors};
 pub use helper::use_helper;
+pub use init::filter::{NO_SOCKETS, REFUSED, Refused};
 pub use init::init_main;
 pub use pair::{PairReport, run_pair};
 pub use probe::{Probe, probe};
-pub use report::{Captured, End, RunReport};
+pub use report::{
+    Bound, BoundBy, Captured, Change, ChangeKind, Changes, End, Observation, Quiescence, RunReport, Usage,
+};
+pub use roots::{ROOTS_DIGEST_ALGORITHM, RootsState, read_roots};
 pub use run::run;
-pub use spec::{Identity, Isolation, Spec};
+pub use spec::{Effect, Identity, Isolation, Spec};
 pub use sys::stdout_was_open;

@@ -23,8 +23,31 @@ pub const FILE_SIZE: u64 = 1 << 30;
 pub const OPEN_FILES: u64 = 1024;
 /// Processes and threads of a sandbox: a parallel test runner on a large machine, not a fork bomb.
 pub const PROCESSES: u64 = 512;
+/// Roots of an observation, trees of a mutation; upstream's bound.
+pub const ROOTS: usize = 8;
+/// Entries of all roots of an observation; upstream's bound.
+pub const ROOTS_ENTRIES: usize = 16_384;
+/// Levels below a root; upstream's bound.
+pub const ROOTS_DEPTH: usize = 128;
+/// Bytes of all files of all roots; upstream's bound.
+pub const ROOTS_BYTES: u64 = 64 * 1024 * 1024;
+/// Largest value of one extended attribute; the kernel's bound.
+pub const ATTRIBUTE: usize = 64 * 1024;
+/// Names of differing paths in a report: enough to find out who did it.
+pub const CHANGED_NAMES: usize = 64;
+/// Changes of a mutation in a report.
+pub const CHANGES: usize = 4096;
+/// Entries of each private temporary directory: their inodes are memory too, and not part of its bytes.
+pub const TMPFS_ENTRIES: u64 = 65_536;
 /// Bytes of each private temporary directory: it is memory.
 pub const TMPFS_BYTES: u64 = 256 * 1024 * 1024;
+/// Largest settable private directory.
+pub const SCRATCH_MAX: u64 = 16 << 30;
+/// Smallest settable bound of memory.
+pub const MEMORY_MIN: u64 = 1 << 20;
+/// Smallest settable bound of CPU time, in thousandths: the kernel keeps no shorter slice than a millisecond in a
+/// hundred.
+pub const CPU_MIN: u32 = 10;
 /// How long the helper may take to set a sandbox up; it takes milliseconds.
 pub const SETUP: Duration = Duration::from_secs(20);
 /// How long the helper may take from the kill order until the last process is reaped.

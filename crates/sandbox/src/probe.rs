@@ -42,9 +42,15 @@ pub fn probe() -> Result<Probe, SandboxError> {
 
 fn attempt() -> Result<Probe, SandboxError> {
     let helper = |error: std::io::Error| SandboxError::Helper(format!("the probe's bait: {error}"));
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(helper)?;
-    let port = listener.local_addr().map_err(helper)?.port();
+    // Where we may listen ourselves; inside another sandbox there may be nothing to reach.
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).ok();
+    let port = listener.as_ref().and_then(|listener| listener.local_addr().ok()).map_or(9, |address| address.port());
     let bait = Bait::new().map_err(helper)?;
+    let socket = bait.0.join("socket");
+    let listening = std::os::unix::net::UnixListener::bind(&socket).ok();
+    if listening.is_some() {
+        fs::set_permissions(&socket, std::os::unix::fs::PermissionsExt::from_mode(0o777)).map_err(helper)?;
+    }
     let mut spec = Spec::new(vec![crate::helper::PROBE_MARKER.to_owned()], bait.0.clone());
     spec.timeout = Duration::from_secs(20);
     let mut description = describe(&spec, true, &Wiring::default())?;
@@ -103,6 +109,7 @@ pub(crate) fn attempt_escapes() -> i32 {
         ("network", connects(port)),
         ("host-processes", sees_others()),
         ("signal-caller", caller.parse().is_ok_and(|pid| kill(Pid::from_raw(pid), None).is_ok())),
+        ("socket-file", std::os::unix::net::UnixStream::connect(Path::new(bait).join("socket")).is_ok()),
         ("user-namespace", unshare(CloneFlags::CLONE_NEWUSER).is_ok()),
         ("mount", mounts()),
         ("become-root", nix::unistd::setuid(nix::unistd::Uid::from_raw(0)).is_ok()),

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::follow::Follower;
 use crate::spec::Isolation;
 use crate::wire::{self, Description, DescriptorUse};
-use crate::{RunReport, SandboxError, Spec, helper, limits, probe, view};
+use crate::{Effect, OBSERVATION_LAYERS, RunReport, SandboxError, Spec, effect, helper, limits, probe, view};
 
 /// Runs one command to its end. Blocks; may be called from any thread of a multi-threaded program.
 ///
@@ -34,9 +34,11 @@ pub(crate) struct Wiring {
 /// As [`run`], with more descriptors.
 pub(crate) fn run_wired(spec: &Spec, wiring: Wiring) -> Result<RunReport, SandboxError> {
     check(spec)?;
+    let prepared = effect::prepare(spec)?;
     let sandboxed = admit_class(spec.isolation)?;
     let description = describe(spec, sandboxed, &wiring)?;
-    execute(spec, &description, wiring)
+    let report = execute(spec, &description, wiring)?;
+    effect::finish(spec, prepared, report)
 }
 
 /// Refuses what cannot be enforced here; true for a process sandbox.
@@ -77,6 +79,15 @@ fn check(spec: &Spec) -> Result<(), SandboxError> {
     if spec.stdout_limit > limits::OUTPUT_MAX || spec.stderr_limit > limits::OUTPUT_MAX {
         return invalid("stdout_limit", "a stream's bound is at most 64 MiB");
     }
+    if spec.scratch_limit == 0 || spec.scratch_limit > limits::SCRATCH_MAX {
+        return invalid("scratch_limit", "must be above zero and at most 16 GiB: it is memory");
+    }
+    if spec.memory_limit.is_some_and(|bytes| bytes < limits::MEMORY_MIN) {
+        return invalid("memory_limit", "is below 1 MiB, in which no program starts");
+    }
+    if spec.cpu_limit.is_some_and(|cpu| cpu < limits::CPU_MIN) {
+        return invalid("cpu_limit", "is below 10 thousandths of a CPU, which the kernel does not keep");
+    }
     if spec.stdin.as_ref().is_some_and(|bytes| bytes.len() > limits::STDIN_MAX) {
         return invalid("stdin", "has more than 64 MiB");
     }
@@ -91,6 +102,10 @@ pub(crate) fn describe(spec: &Spec, sandboxed: bool, wiring: &Wiring) -> Result<
     descriptors.extend(wiring.stdin.as_ref().map(|_| DescriptorUse::Stdin));
     descriptors.extend(wiring.stdout.as_ref().map(|_| DescriptorUse::Stdout));
     descriptors.extend(wiring.numbered.iter().map(|(number, _)| DescriptorUse::Number(*number)));
+    let required = match spec.effect {
+        Effect::Observation { .. } => OBSERVATION_LAYERS.map(str::to_owned).to_vec(),
+        Effect::Unclaimed | Effect::Mutation { .. } => Vec::new(),
+    };
     Ok(Description {
         argv: Some(spec.argv.clone()),
         probe_args: Vec::new(),
@@ -101,6 +116,8 @@ pub(crate) fn describe(spec: &Spec, sandboxed: bool, wiring: &Wiring) -> Result<
         uid: spec.identity.uid(),
         file_size: spec.file_size_limit,
         processes: spec.process_limit,
+        required,
+        scratch: spec.scratch_limit,
         descriptors,
         has_stdin: spec.stdin.is_some() && wiring.stdin.is_none(),
     })

@@ -77,6 +77,27 @@ impl Identity {
     }
 }
 
+/// What the run is to show about its effects.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Effect {
+    /// Nothing is claimed: it may write below [`Spec::writable`].
+    #[default]
+    Unclaimed,
+    /// No effect, enforced: nothing but private scratch can be written, and these directory trees are equal before and
+    /// after, by digest and by change time. A trusted wall is the sandbox; the digest only finds what got through, so
+    /// that this needs a process sandbox with every layer of [`crate::OBSERVATION_LAYERS`], or is refused.
+    Observation {
+        /// 1 to 8 directories, none below another; within the bounds of [`limits`].
+        roots: Vec<PathBuf>,
+    },
+    /// Any effect, on a throwaway copy: the command sees these directories at their places and may write there; nothing
+    /// of it reaches them, and [`RunReport::changes`](crate::RunReport) tells what it did. Needs a process sandbox.
+    Mutation {
+        /// 1 to 8 directories, none below another.
+        trees: Vec<PathBuf>,
+    },
+}
+
 /// One command. [`Spec::new`] has safe defaults; set the fields that differ.
 ///
 /// In a process sandbox the command sees the host's file system read-only, with private empty `/tmp`, `/var/tmp` and
@@ -85,8 +106,8 @@ impl Identity {
 /// below one of them is masked again: the deeper path wins. Reads are otherwise those of its user: name every key folder
 /// in [`Spec::hidden`].
 ///
-/// What it does not do: memory is not bounded (a cgroup of the operator's is), and a socket file in a *visible* folder
-/// can be connected to, if its mode allows.
+/// Bounds of the whole tree (memory, processes, CPU) need a cgroup; [`RunReport::limits`](crate::RunReport) says by what
+/// each bound was really kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
     /// Program and arguments; no shell. A program without `/` is sought in the `PATH` of [`Spec::env`].
@@ -117,6 +138,15 @@ pub struct Spec {
     pub identity: Identity,
     /// Largest file it may write, in bytes.
     pub file_size_limit: u64,
+    /// What the run is to show about its effects.
+    pub effect: Effect,
+    /// Most memory of the whole tree, in bytes, scratch included. Kept by a cgroup; where there is none, a bound of each
+    /// single process stands in, and the report says so.
+    pub memory_limit: Option<u64>,
+    /// Most CPU time of the whole tree, in thousandths of one CPU. As for memory.
+    pub cpu_limit: Option<u32>,
+    /// Bytes of each private directory of a sandbox, and of the changes of a mutation.
+    pub scratch_limit: u64,
     /// Most processes and threads in a sandbox at once. Not applied under [`Isolation::None`], where the kernel would
     /// count the caller's other processes too.
     pub process_limit: u64,
@@ -141,6 +171,10 @@ impl Spec {
             identity: Identity::Checker,
             file_size_limit: limits::FILE_SIZE,
             process_limit: limits::PROCESSES,
+            effect: Effect::Unclaimed,
+            memory_limit: None,
+            cpu_limit: None,
+            scratch_limit: limits::TMPFS_BYTES,
         }
     }
 }

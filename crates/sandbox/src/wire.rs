@@ -32,6 +32,9 @@ pub(crate) struct Description {
     pub(crate) uid: u32,
     pub(crate) file_size: u64,
     pub(crate) processes: u64,
+    /// Layers without which the command must not start.
+    pub(crate) required: Vec<String>,
+    pub(crate) scratch: u64,
     /// What each descriptor in the header is for.
     pub(crate) descriptors: Vec<DescriptorUse>,
     pub(crate) has_stdin: bool,

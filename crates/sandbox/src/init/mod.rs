@@ -1,6 +1,6 @@
 //! The helper's side: it prepares, starts, watches, kills and reaps.
 
-mod filter;
+pub(crate) mod filter;
 mod plain;
 mod root;
 mod sandboxed;

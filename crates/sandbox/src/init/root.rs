@@ -48,13 +48,13 @@ pub(crate) fn build(
     class_step("mount-read-only", sys::restrict_tree(&whole, sys::ATTR_READ_ONLY | QUIET))?;
     class_step("mount-root", sys::move_mount(&whole, Path::new(BASE)))?;
     let proc_dir = class_step("mount-proc", mount_proc(mapping.is_some() || nix::unistd::geteuid().is_root()))?;
-    class_step("mount-dev", mount_dev(devices))?;
+    class_step("mount-dev", mount_dev(devices, description.scratch))?;
     class_step("mount-sys", mask_for_good(&under_base(Path::new("/sys"))))?;
     // A mask hides what is below it, and an exception below a mask is seen again: the deeper path is applied later.
     changes.sort_by_key(|(view, _)| view.path.components().count());
     for (view, tree) in &changes {
         let name = format!("view {}", view.path.display());
-        class_step(&name, apply(view, tree.as_ref()))?;
+        class_step(&name, apply(view, tree.as_ref(), description.scratch))?;
     }
     for (view, _) in changes.iter().filter(|(view, _)| view.kind == ViewKind::Masked) {
         let _ = sys::restrict_path(&under_base(&view.path), sys::ATTR_READ_ONLY);
@@ -97,7 +97,11 @@ fn give_away(path: &Path, uid: u32, depth: u32) -> io::Result<()> {
 }
 
 fn tmpfs(target: &Path, mode: u32, flags: MsFlags) -> io::Result<()> {
-    let options = format!("mode={mode:o},size={}", limits::TMPFS_BYTES);
+    tmpfs_of(target, mode, flags, limits::TMPFS_BYTES)
+}
+
+fn tmpfs_of(target: &Path, mode: u32, flags: MsFlags, bytes: u64) -> io::Result<()> {
+    let options = format!("mode={mode:o},size={bytes},nr_inodes={}", limits::TMPFS_ENTRIES);
     Ok(mount(Some("tmpfs"), target, Some("tmpfs"), flags, Some(options.as_str()))?)
 }
 
@@ -126,7 +130,7 @@ fn mount_proc(keep_writable: bool) -> io::Result<Option<OwnedFd>> {
     Ok(kept)
 }
 
-fn mount_dev(devices: Vec<(&str, OwnedFd)>) -> io::Result<()> {
+fn mount_dev(devices: Vec<(&str, OwnedFd)>, scratch: u64) -> io::Result<()> {
     let dev = under_base(Path::new("/dev"));
     tmpfs(&dev, 0o755, MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC)?;
     for (name, node) in devices {
@@ -146,10 +150,10 @@ fn mount_dev(devices: Vec<(&str, OwnedFd)>) -> io::Result<()> {
     let shared = dev.join("shm");
     fs::create_dir(&shared)?;
     sys::restrict_path(&dev, sys::ATTR_READ_ONLY)?;
-    tmpfs(&shared, 0o1777, MsFlags::MS_NOSUID | MsFlags::MS_NODEV)
+    tmpfs_of(&shared, 0o1777, MsFlags::MS_NOSUID | MsFlags::MS_NODEV, scratch)
 }
 
-fn apply(view: &View, tree: Option<&OwnedFd>) -> io::Result<()> {
+fn apply(view: &View, tree: Option<&OwnedFd>, scratch: u64) -> io::Result<()> {
     let target = under_base(&view.path);
     match (view.kind, tree) {
         // A mask above it has hidden it already.
@@ -160,7 +164,7 @@ fn apply(view: &View, tree: Option<&OwnedFd>) -> io::Result<()> {
             sys::restrict_tree(&nothing, sys::ATTR_READ_ONLY)?;
             sys::move_mount(nothing, &target)
         }
-        (ViewKind::Private, _) => tmpfs(&target, 0o1777, MsFlags::MS_NOSUID | MsFlags::MS_NODEV),
+        (ViewKind::Private, _) => tmpfs_of(&target, 0o1777, MsFlags::MS_NOSUID | MsFlags::MS_NODEV, scratch),
         (ViewKind::ReadOnly | ViewKind::Writable, Some(tree)) => {
             place_for(&target, tree)?;
             sys::move_mount(tree, &target)

@@ -8,8 +8,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr,
-    RulesetStatus, Scope,
+    ABI, Access, AccessFs, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetStatus, Scope,
 };
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::resource::{Resource, setrlimit};
@@ -51,9 +51,7 @@ pub(crate) fn become_nobody(job: &Job, proc_dir: Option<&OwnedFd>, layers: &mut 
     class_step("capabilities", sys::drop_capabilities())?;
     class_step("no-new-privs", nix::sys::prctl::set_no_new_privs())?;
     layers.extend(["capabilities-dropped", "no-new-privs"].map(str::to_owned));
-    if let Some(layer) = confine_paths(job) {
-        layers.push(layer);
-    }
+    layers.extend(confine_paths(job).unwrap_or_default());
     Ok(())
 }
 
@@ -69,7 +67,7 @@ fn own_user_namespace(proc_dir: &OwnedFd, inside: u32, uid: Uid, gid: Gid) -> io
 }
 
 /// Landlock as a second wall behind the mounts. Best effort; what was had is named.
-fn confine_paths(job: &Job) -> Option<String> {
+fn confine_paths(job: &Job) -> Option<Vec<String>> {
     let abi = ABI::V6;
     let everything = AccessFs::from_all(abi);
     let mut rules = Ruleset::default()
@@ -89,11 +87,18 @@ fn confine_paths(job: &Job) -> Option<String> {
     for path in paths {
         rules = rules.add_rule(PathBeneath::new(PathFd::new(path).ok()?, everything)).ok()?;
     }
-    match rules.restrict_self().ok()?.ruleset {
-        RulesetStatus::FullyEnforced => Some("landlock".to_owned()),
-        RulesetStatus::PartiallyEnforced => Some("landlock-partial".to_owned()),
-        RulesetStatus::NotEnforced => None,
+    let status = rules.restrict_self().ok()?;
+    let whole = match status.ruleset {
+        RulesetStatus::FullyEnforced => "landlock",
+        // An older kernel; every right to write is among the first that there were.
+        RulesetStatus::PartiallyEnforced => "landlock-partial",
+        RulesetStatus::NotEnforced => return None,
+    };
+    let mut layers = vec![whole.to_owned(), "landlock-write-deny".to_owned()];
+    if let LandlockStatus::Available { effective_abi, kernel_abi } = status.landlock {
+        layers.push(format!("landlock-abi:{}", kernel_abi.unwrap_or(effective_abi as i32)));
     }
+    Some(layers)
 }
 
 /// Becomes the command. Does not return; what goes wrong is told on the control socket.
@@ -121,8 +126,11 @@ fn last_steps(job: &Job, layers: &[String]) -> Result<Infallible, StepError> {
     let mut layers = layers.to_vec();
     layers.extend(["session", "descriptors-closed", "environment-cleared", "rlimits"].map(str::to_owned));
     if description.sandboxed {
+        layers.extend(["sockets-refused".to_owned(), "seccomp".to_owned(), filter::layer()]);
+        if let Some(missing) = description.required.iter().find(|needed| !layers.contains(needed)) {
+            class_step(missing, Err::<(), _>(io::Error::from_raw_os_error(nix::libc::EOPNOTSUPP)))?;
+        }
         class_step("seccomp", filter::install())?;
-        layers.push("seccomp".to_owned());
     }
     wire::report(&job.control, &Message::Enforced(layers));
     let error = execute(job);

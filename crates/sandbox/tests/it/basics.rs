@@ -12,7 +12,7 @@ fn the_probe_finds_a_process_sandbox() {
     ready();
     let found = probe().unwrap();
     assert_eq!(found.isolation, Isolation::ProcessSandbox, "{found:?}");
-    assert_eq!(found.attempts.len(), 8);
+    assert_eq!(found.attempts.len(), 9);
     assert!(found.attempts.iter().all(|attempt| attempt.ends_with(": refused")), "{found:?}");
 }
 
