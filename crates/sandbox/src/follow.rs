@@ -11,7 +11,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::spec::Isolation;
 use crate::wire::{Description, Message};
-use crate::{Bound, BoundBy, Captured, End, Quiescence, RunReport, SandboxError, Spec, Usage, limits};
+use crate::{Bound, BoundBy, Captured, Change, Changes, End, Quiescence, RunReport, SandboxError, Spec, Usage, limits};
 
 /// What has been seen of a run so far.
 #[derive(Debug, Default)]
@@ -25,6 +25,8 @@ pub(crate) struct Seen {
     failed: Option<(String, i32, bool)>,
     not_executed: Option<i32>,
     quiesced: bool,
+    changed: Vec<Change>,
+    changes: Option<Changes>,
 }
 
 impl Seen {
@@ -78,7 +80,7 @@ impl Seen {
             quiescence,
             usage: Usage::default(),
             observation: None,
-            changes: None,
+            changes: self.changes,
             kernel: nix::sys::utsname::uname()
                 .map(|names| names.release().to_string_lossy().into_owned())
                 .unwrap_or_default(),
@@ -254,15 +256,21 @@ impl Follower {
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => break true,
                 Err(error) => return Err(error),
             }
-            if self.unread.len() > limits::REPORT {
+            self.note_lines()?;
+            if self.unread.len() > limits::REPORT || self.seen.changed.len() > limits::CHANGES {
                 return Err(io::Error::other("the helper's report is too large"));
             }
         };
+        self.note_lines()?;
+        Ok(gone)
+    }
+
+    fn note_lines(&mut self) -> io::Result<()> {
         while let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.unread.drain(..=end).collect();
             self.note(serde_json::from_slice(&line)?);
         }
-        Ok(gone)
+        Ok(())
     }
 
     fn note(&mut self, message: Message) {
@@ -275,6 +283,13 @@ impl Follower {
             Message::NotExecuted { errno } => seen.not_executed = Some(errno),
             Message::Exited(code) => seen.end = Some(End::Exited(code)),
             Message::Signaled(signal) => seen.end = Some(End::Signaled(signal)),
+            Message::Change(change) => seen.changed.push(change),
+            Message::Changes { copied, truncated } => {
+                let mut list = std::mem::take(&mut seen.changed);
+                list.sort();
+                let mechanism = if copied { "copy" } else { "overlay" };
+                seen.changes = Some(Changes { mechanism, list, truncated });
+            }
             Message::Quiesced => seen.quiesced = true,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::wire::{View, ViewKind};
-use crate::{SandboxError, Spec};
+use crate::{Effect, SandboxError, Spec};
 
 /// Homes, runtime sockets and mount points of other people's media. `/tmp`, `/var/tmp` and `/dev/shm` are private.
 const MASKED: [&str; 6] = ["/run", "/root", "/home", "/mnt", "/media", "/srv"];
@@ -35,13 +35,20 @@ pub(crate) fn plan(spec: &Spec, cwd: &Path) -> Result<Vec<View>, SandboxError> {
     for path in &spec.writable {
         insert_exception(&mut plan, path, ViewKind::Writable, "writable")?;
     }
+    if let Effect::Mutation { trees } = &spec.effect {
+        for (number, path) in trees.iter().enumerate() {
+            insert_exception(&mut plan, path, ViewKind::Throwaway(number), "effect")?;
+        }
+    }
     for path in &spec.hidden {
         // What does not exist cannot be seen; nothing can be created there by the command either.
         let Ok(path) = path.canonicalize() else { continue };
         if path.parent().is_none() {
             return Err(invalid("hidden", &path, "is the root of the file system"));
         }
-        if let Some(ViewKind::ReadOnly | ViewKind::Writable) = plan.insert(path.clone(), ViewKind::Masked) {
+        if let Some(ViewKind::ReadOnly | ViewKind::Writable | ViewKind::Throwaway(_)) =
+            plan.insert(path.clone(), ViewKind::Masked)
+        {
             return Err(invalid("hidden", &path, "is also to be visible"));
         }
     }
@@ -63,7 +70,7 @@ fn insert_exception(
     if real.parent().is_none() || OWN.iter().any(|own| real.starts_with(own)) {
         return Err(invalid(field, &real, "cannot be an exception; name a folder of your own"));
     }
-    if kind == ViewKind::Writable && !real.is_dir() {
+    if matches!(kind, ViewKind::Writable | ViewKind::Throwaway(_)) && !real.is_dir() {
         return Err(invalid(field, &real, "is no directory"));
     }
     plan.insert(real, kind);

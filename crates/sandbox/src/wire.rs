@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
 use serde::{Deserialize, Serialize};
 
-use crate::{limits, sys};
+use crate::{Change, limits, sys};
 
 const HEADER: usize = 12;
 const MOST_DESCRIPTORS: usize = 8;
@@ -58,6 +58,8 @@ pub(crate) enum ViewKind {
     ReadOnly,
     /// The host's, writable.
     Writable,
+    /// A throwaway layer over the host's; the number of the tree.
+    Throwaway(usize),
 }
 
 /// See [`Description::descriptors`].
@@ -81,6 +83,10 @@ pub(crate) enum Message {
     Exited(i32),
     /// The command was ended by a signal that was not our kill order.
     Signaled(i32),
+    /// One thing that a mutation did.
+    Change(Change),
+    /// All changes have been told, or not all: more, or unreadable.
+    Changes { copied: bool, truncated: bool },
     /// The last process of the tree has been reaped.
     Quiesced,
 }

@@ -1,10 +1,12 @@
 //! The helper's side: it prepares, starts, watches, kills and reaps.
 
+mod changes;
 pub(crate) mod filter;
 mod plain;
 mod root;
 mod sandboxed;
 mod target;
+mod throwaway;
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

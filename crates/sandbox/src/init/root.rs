@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 
+use super::throwaway::{self, Layer};
 use super::{StepError, class_step, step};
 use crate::wire::{Description, View, ViewKind};
 use crate::{limits, sys};
@@ -18,17 +19,28 @@ const BASE: &str = "/tmp";
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 const QUIET: u64 = sys::ATTR_NO_SETUID | sys::ATTR_NO_DEVICES;
 
-/// Builds the view and enters it. With a mapping (root) the result is a writable `/proc` directory through which the
-/// command's own user namespace can be described; the attached one is read-only.
+/// What outlives the building.
+#[derive(Debug)]
+pub(crate) struct Built {
+    /// With a mapping (root): a writable `/proc` directory through which the command's own user namespace can be
+    /// described; the attached one is read-only.
+    pub(crate) proc_dir: Option<OwnedFd>,
+    /// The layers of a mutation.
+    pub(crate) throwaway: Vec<Layer>,
+}
+
+/// Builds the view and enters it.
 pub(crate) fn build(
     description: &Description,
     mapping: Option<&OwnedFd>,
     layers: &mut Vec<String>,
-) -> Result<Option<OwnedFd>, StepError> {
+) -> Result<Built, StepError> {
     let nothing: Option<&str> = None;
     class_step("mount-private", mount(nothing, "/", nothing, MsFlags::MS_REC | MsFlags::MS_PRIVATE, nothing))?;
     let whole = class_step("open-tree", sys::open_tree(Path::new("/")))?;
     let mut changes: Vec<(&View, Option<OwnedFd>)> = Vec::new();
+    let mut throwaway_views = Vec::new();
+    let mut lowers = Vec::new();
     let mut owners_mapped = true;
     for view in &description.view {
         let tree = match view.kind {
@@ -36,6 +48,12 @@ pub(crate) fn build(
                 let (tree, mapped) = exception(view, mapping, description.uid)?;
                 owners_mapped &= mapped;
                 Some(tree)
+            }
+            ViewKind::Throwaway(number) => {
+                let (tree, mapped) = exception(view, mapping, description.uid)?;
+                lowers.push((number, tree, mapped || !nix::unistd::geteuid().is_root()));
+                throwaway_views.push(view);
+                continue;
             }
             ViewKind::Masked | ViewKind::Private => None,
         };
@@ -45,6 +63,7 @@ pub(crate) fn build(
         .into_iter()
         .filter_map(|name| Some((name, sys::open_tree(&Path::new("/dev").join(name)).ok()?)))
         .collect();
+    let throwaway = throwaway_layers(description, lowers, &throwaway_views, &mut changes, layers)?;
     class_step("mount-read-only", sys::restrict_tree(&whole, sys::ATTR_READ_ONLY | QUIET))?;
     class_step("mount-root", sys::move_mount(&whole, Path::new(BASE)))?;
     let proc_dir = class_step("mount-proc", mount_proc(mapping.is_some() || nix::unistd::geteuid().is_root()))?;
@@ -64,7 +83,28 @@ pub(crate) fn build(
     if mapping.is_some() && owners_mapped {
         layers.push("owners-mapped".to_owned());
     }
-    Ok(proc_dir)
+    Ok(Built { proc_dir, throwaway })
+}
+
+/// Puts the layers of a mutation among the changes of the view.
+fn throwaway_layers<'a>(
+    description: &Description,
+    lowers: Vec<(usize, OwnedFd, bool)>,
+    views: &[&'a View],
+    changes: &mut Vec<(&'a View, Option<OwnedFd>)>,
+    layers: &mut Vec<String>,
+) -> Result<Vec<Layer>, StepError> {
+    if lowers.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (trees, made) = class_step("throwaway", throwaway::make(lowers, description.uid, description.scratch))?;
+    for (view, tree) in views.iter().zip(trees) {
+        class_step("throwaway", sys::restrict_tree(&tree, QUIET))?;
+        changes.push((view, Some(tree)));
+    }
+    let copied = made.iter().any(|layer| layer.copied);
+    layers.push(if copied { "throwaway-copy" } else { "throwaway-overlay" }.to_owned());
+    Ok(made)
 }
 
 fn under_base(path: &Path) -> PathBuf {
@@ -100,7 +140,7 @@ fn tmpfs(target: &Path, mode: u32, flags: MsFlags) -> io::Result<()> {
     tmpfs_of(target, mode, flags, limits::TMPFS_BYTES)
 }
 
-fn tmpfs_of(target: &Path, mode: u32, flags: MsFlags, bytes: u64) -> io::Result<()> {
+pub(crate) fn tmpfs_of(target: &Path, mode: u32, flags: MsFlags, bytes: u64) -> io::Result<()> {
     let options = format!("mode={mode:o},size={bytes},nr_inodes={}", limits::TMPFS_ENTRIES);
     Ok(mount(Some("tmpfs"), target, Some("tmpfs"), flags, Some(options.as_str()))?)
 }
@@ -165,11 +205,13 @@ fn apply(view: &View, tree: Option<&OwnedFd>, scratch: u64) -> io::Result<()> {
             sys::move_mount(nothing, &target)
         }
         (ViewKind::Private, _) => tmpfs_of(&target, 0o1777, MsFlags::MS_NOSUID | MsFlags::MS_NODEV, scratch),
-        (ViewKind::ReadOnly | ViewKind::Writable, Some(tree)) => {
+        (ViewKind::ReadOnly | ViewKind::Writable | ViewKind::Throwaway(_), Some(tree)) => {
             place_for(&target, tree)?;
             sys::move_mount(tree, &target)
         }
-        (ViewKind::ReadOnly | ViewKind::Writable, None) => Err(io::Error::from_raw_os_error(nix::libc::EINVAL)),
+        (ViewKind::ReadOnly | ViewKind::Writable | ViewKind::Throwaway(_), None) => {
+            Err(io::Error::from_raw_os_error(nix::libc::EINVAL))
+        }
     }
 }
 

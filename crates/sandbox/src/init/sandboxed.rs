@@ -9,9 +9,11 @@ use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, getegid, geteuid, pipe2};
 
 use super::plain::report_end;
-use super::{Job, StepError, class_step, root, step, target, wait_for};
-use crate::sys;
+use super::root::Built;
+use super::throwaway::Layer;
+use super::{Job, StepError, changes, class_step, root, step, target, wait_for};
 use crate::wire::{self, Message};
+use crate::{limits, sys};
 
 const NAMESPACES: CloneFlags = CloneFlags::CLONE_NEWNS
     .union(CloneFlags::CLONE_NEWPID)
@@ -68,20 +70,22 @@ fn enter_namespaces(job: &Job, layers: &mut Vec<String>) -> Result<Option<OwnedF
 
 /// Process 1: builds the view, starts the command, reaps, tells how the command ended, and ends.
 fn process_one(job: &mut Job, mapping: Option<&OwnedFd>, mut layers: Vec<String>) -> i32 {
-    let started = prepare(job, mapping, &mut layers).and_then(|proc_dir| match class_step("fork", sys::fork())? {
+    let started = prepare(job, mapping, &mut layers).and_then(|built| match class_step("fork", sys::fork())? {
         ForkResult::Child => {
-            if let Err(error) = target::become_nobody(job, proc_dir.as_ref(), &mut layers) {
+            if let Err(error) = target::become_nobody(job, built.proc_dir.as_ref(), &mut layers) {
                 error.report(&job.control);
                 std::process::exit(126);
             }
             target::become_command(job, &layers)
         }
-        ForkResult::Parent { child } => Ok(child),
+        ForkResult::Parent { child } => Ok((child, built.throwaway)),
     });
     match started {
-        Ok(command) => {
+        Ok((command, throwaway)) => {
             job.release();
-            reap_until(job, command)
+            let code = reap_until(job, command);
+            tell_changes(job, &throwaway);
+            code
         }
         Err(error) => {
             error.report(&job.control);
@@ -90,7 +94,7 @@ fn process_one(job: &mut Job, mapping: Option<&OwnedFd>, mut layers: Vec<String>
     }
 }
 
-fn prepare(job: &Job, mapping: Option<&OwnedFd>, layers: &mut Vec<String>) -> Result<Option<OwnedFd>, StepError> {
+fn prepare(job: &Job, mapping: Option<&OwnedFd>, layers: &mut Vec<String>) -> Result<Built, StepError> {
     step("pdeathsig", nix::sys::prctl::set_pdeathsig(Signal::SIGKILL))?;
     let _ = nix::unistd::sethostname("sandbox");
     root::build(&job.description, mapping, layers)
@@ -107,6 +111,23 @@ fn reap_until(job: &Job, command: Pid) -> i32 {
             Err(_) => return 1,
         }
     }
+}
+
+/// Ends what the command left running, then tells what it changed.
+fn tell_changes(job: &Job, throwaway: &[Layer]) {
+    if throwaway.is_empty() {
+        return;
+    }
+    // From process 1 this is everybody else in the namespace; nobody writes any more once all are reaped.
+    while kill(Pid::from_raw(-1), Signal::SIGKILL).is_ok() {
+        while waitpid(None, None).is_ok() {}
+    }
+    let mut left = limits::CHANGES;
+    let mut give = |change| wire::report(&job.control, &Message::Change(change));
+    // Every layer is looked at, also after one that could not be read whole.
+    let unread = throwaway.iter().filter(|layer| !changes::collect(layer, &mut left, &mut give)).count();
+    let copied = throwaway.iter().any(|layer| layer.copied);
+    wire::report(&job.control, &Message::Changes { copied, truncated: unread > 0 });
 }
 
 /// A user namespace whose mapping exchanges root and the command's user, for mounts that show owners through it.

@@ -80,8 +80,11 @@ fn confine_paths(job: &Job) -> Option<Vec<String>> {
         .ok()?
         .add_rule(PathBeneath::new(PathFd::new("/").ok()?, AccessFs::from_read(abi)))
         .ok()?;
-    let writable =
-        job.description.view.iter().filter(|view| matches!(view.kind, ViewKind::Writable | ViewKind::Private));
+    let writable = job
+        .description
+        .view
+        .iter()
+        .filter(|view| matches!(view.kind, ViewKind::Writable | ViewKind::Private | ViewKind::Throwaway(_)));
     let mut paths: Vec<PathBuf> = writable.map(|view| view.path.clone()).collect();
     paths.push(PathBuf::from("/dev"));
     for path in paths {

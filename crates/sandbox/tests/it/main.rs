@@ -5,6 +5,7 @@
 mod attacks;
 mod basics;
 mod escapes;
+mod mutations;
 mod observations;
 mod pairs;
 mod support;
