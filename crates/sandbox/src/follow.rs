@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use crate::cgroup::Group;
 use crate::spec::Isolation;
 use crate::wire::{Description, Message};
-use crate::{Bound, BoundBy, Captured, Change, Changes, End, Quiescence, RunReport, SandboxError, Spec, Usage, limits};
+use crate::{Bound, BoundBy, Captured, Change, Changes, End, Quiescence, RunReport, SandboxError, Spec, limits};
 
 /// What has been seen of a run so far.
 #[derive(Debug, Default)]
@@ -35,6 +36,7 @@ impl Seen {
         spec: &Spec,
         description: &Description,
         duration: Duration,
+        group: &Group,
     ) -> Result<RunReport, SandboxError> {
         let program = spec.argv.first().cloned().unwrap_or_default();
         if let Some((step, errno, class)) = self.failed {
@@ -75,10 +77,10 @@ impl Seen {
             stderr: self.stderr,
             duration,
             isolation,
-            limits: bounds(spec, description.sandboxed),
+            limits: bounds(spec, description.sandboxed, &self.enforced, group),
             enforced: self.enforced,
             quiescence,
-            usage: Usage::default(),
+            usage: group.usage(),
             observation: None,
             changes: self.changes,
             kernel: nix::sys::utsname::uname()
@@ -89,8 +91,13 @@ impl Seen {
 }
 
 /// Every bound and what keeps it.
-fn bounds(spec: &Spec, sandboxed: bool) -> Vec<Bound> {
+fn bounds(spec: &Spec, sandboxed: bool, enforced: &[String], group: &Group) -> Vec<Bound> {
+    let joined = |controller: &str| {
+        let layer = format!("cgroup:{controller}");
+        enforced.contains(&layer).then(|| group.by(controller)).flatten()
+    };
     let or_nothing = |by: BoundBy| if sandboxed { by } else { BoundBy::Nothing };
+    let processes = joined("pids").unwrap_or_else(|| or_nothing(BoundBy::RlimitOfUser));
     let milliseconds = u64::try_from(spec.timeout.as_millis()).unwrap_or(u64::MAX);
     let mut bounds = vec![
         Bound { name: "wall-clock", value: milliseconds, by: BoundBy::Caller },
@@ -98,11 +105,12 @@ fn bounds(spec: &Spec, sandboxed: bool) -> Vec<Bound> {
         Bound { name: "stderr", value: spec.stderr_limit as u64, by: BoundBy::Caller },
         Bound { name: "file-size", value: spec.file_size_limit, by: BoundBy::RlimitOfEachProcess },
         Bound { name: "open-files", value: limits::OPEN_FILES, by: BoundBy::RlimitOfEachProcess },
-        Bound { name: "processes", value: spec.process_limit, by: or_nothing(BoundBy::RlimitOfUser) },
+        Bound { name: "processes", value: spec.process_limit, by: processes },
         Bound { name: "scratch", value: spec.scratch_limit, by: or_nothing(BoundBy::Tmpfs) },
     ];
     for (name, value) in [("memory", spec.memory_limit), ("cpu", spec.cpu_limit.map(u64::from))] {
-        bounds.extend(value.map(|value| Bound { name, value, by: BoundBy::RlimitOfEachProcess }));
+        let by = joined(name).unwrap_or(BoundBy::RlimitOfEachProcess);
+        bounds.extend(value.map(|value| Bound { name, value, by }));
     }
     bounds
 }

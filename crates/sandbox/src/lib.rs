@@ -10,6 +10,7 @@
 //! program: **`main` of every program that calls [`run`] calls [`init_main`] first.** A test harness, whose `main` is
 //! not ours, names another such program with [`use_helper`].
 
+mod cgroup;
 mod effect;
 mod error;
 mod follow;

@@ -41,6 +41,8 @@ pub const CHANGES: usize = 4096;
 pub const TMPFS_ENTRIES: u64 = 65_536;
 /// Bytes of each private temporary directory: it is memory.
 pub const TMPFS_BYTES: u64 = 256 * 1024 * 1024;
+/// Milliseconds in which a group that is empty can be removed at the latest; it takes none or a few.
+pub const GROUP_REMOVALS: u32 = 200;
 /// Largest settable private directory.
 pub const SCRATCH_MAX: u64 = 16 << 30;
 /// Smallest settable bound of memory.

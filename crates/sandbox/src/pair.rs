@@ -37,8 +37,8 @@ pub fn run_pair(harness: &Spec, candidate: &Spec) -> Result<PairReport, SandboxE
             let wiring = Wiring {
                 stdin: Some(question_read),
                 stdout: Some(answer_write),
-                numbered: Vec::new(),
                 cancel: Some(cancelled),
+                ..Wiring::default()
             };
             run_wired(candidate, wiring)
         });

@@ -7,6 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::cgroup::Group;
 use crate::follow::Follower;
 use crate::spec::Isolation;
 use crate::wire::{self, Description, DescriptorUse};
@@ -27,15 +28,17 @@ pub(crate) struct Wiring {
     pub(crate) stdin: Option<OwnedFd>,
     pub(crate) stdout: Option<OwnedFd>,
     pub(crate) numbered: Vec<(i32, OwnedFd)>,
+    pub(crate) group: Group,
     /// The run is ended when the other end of this is dropped.
     pub(crate) cancel: Option<UnixStream>,
 }
 
 /// As [`run`], with more descriptors.
-pub(crate) fn run_wired(spec: &Spec, wiring: Wiring) -> Result<RunReport, SandboxError> {
+pub(crate) fn run_wired(spec: &Spec, mut wiring: Wiring) -> Result<RunReport, SandboxError> {
     check(spec)?;
     let prepared = effect::prepare(spec)?;
     let sandboxed = admit_class(spec.isolation)?;
+    wiring.group = Group::make(spec);
     let description = describe(spec, sandboxed, &wiring)?;
     let report = execute(spec, &description, wiring)?;
     effect::finish(spec, prepared, report)
@@ -102,6 +105,7 @@ pub(crate) fn describe(spec: &Spec, sandboxed: bool, wiring: &Wiring) -> Result<
     descriptors.extend(wiring.stdin.as_ref().map(|_| DescriptorUse::Stdin));
     descriptors.extend(wiring.stdout.as_ref().map(|_| DescriptorUse::Stdout));
     descriptors.extend(wiring.numbered.iter().map(|(number, _)| DescriptorUse::Number(*number)));
+    descriptors.extend(wiring.group.doors().map(|_| DescriptorUse::Group));
     let required = match spec.effect {
         Effect::Observation { .. } => OBSERVATION_LAYERS.map(str::to_owned).to_vec(),
         Effect::Unclaimed | Effect::Mutation { .. } => Vec::new(),
@@ -118,6 +122,9 @@ pub(crate) fn describe(spec: &Spec, sandboxed: bool, wiring: &Wiring) -> Result<
         processes: spec.process_limit,
         required,
         scratch: spec.scratch_limit,
+        memory: spec.memory_limit,
+        cpu_seconds: spec.cpu_limit.map(|cpu| spec.timeout.as_secs().saturating_mul(cpu.into()) / 1000 + 1),
+        controllers: wiring.group.doors().map(|(controller, _)| controller.to_owned()).collect(),
         descriptors,
         has_stdin: spec.stdin.is_some() && wiring.stdin.is_none(),
     })
@@ -137,8 +144,8 @@ pub(crate) fn execute(spec: &Spec, description: &Description, wiring: Wiring) ->
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| SandboxError::Helper(format!("{}: {error}", program.display())))?;
-    let Wiring { stdin, stdout, numbered, cancel } = wiring;
-    let told = tell(&control, spec, description, [&stdin, &stdout], &numbered);
+    let Wiring { stdin, stdout, numbered, group, cancel } = wiring;
+    let told = tell(&control, spec, description, [&stdin, &stdout], &numbered, &group);
     // Only the other side may hold these now, or the end of a stream would never be seen.
     drop((stdin, stdout, numbered));
     if let Err(error) = told {
@@ -150,7 +157,7 @@ pub(crate) fn execute(spec: &Spec, description: &Description, wiring: Wiring) ->
         .and_then(|mut follower| follower.follow().map(|()| follower.seen));
     reap(&mut child);
     match followed {
-        Ok(seen) => seen.into_report(spec, description, started.elapsed()),
+        Ok(seen) => seen.into_report(spec, description, started.elapsed(), &group),
         Err(error) => Err(SandboxError::OutcomeUnknown {
             program: spec.argv.first().cloned().unwrap_or_default(),
             why: error.to_string(),
@@ -178,11 +185,13 @@ fn tell(
     description: &Description,
     streams: [&Option<OwnedFd>; 2],
     numbered: &[(i32, OwnedFd)],
+    group: &Group,
 ) -> io::Result<()> {
     let descriptors: Vec<_> = streams
         .into_iter()
         .flatten()
         .chain(numbered.iter().map(|(_, descriptor)| descriptor))
+        .chain(group.doors().map(|(_, door)| door))
         .map(AsRawFd::as_raw_fd)
         .collect();
     let stdin = if description.has_stdin { spec.stdin.as_deref().unwrap_or_default() } else { &[] };

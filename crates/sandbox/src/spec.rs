@@ -147,8 +147,8 @@ pub struct Spec {
     pub cpu_limit: Option<u32>,
     /// Bytes of each private directory of a sandbox, and of the changes of a mutation.
     pub scratch_limit: u64,
-    /// Most processes and threads in a sandbox at once. Not applied under [`Isolation::None`], where the kernel would
-    /// count the caller's other processes too.
+    /// Most processes and threads in a sandbox at once. Not applied under [`Isolation::None`] without a cgroup,
+    /// where the kernel would count the caller's other processes too.
     pub process_limit: u64,
 }
 

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Change, limits, sys};
 
 const HEADER: usize = 12;
-const MOST_DESCRIPTORS: usize = 8;
+const MOST_DESCRIPTORS: usize = 16;
 
 /// Everything that the helper needs to know.
 #[derive(Debug, Serialize, Deserialize)]
@@ -35,6 +35,11 @@ pub(crate) struct Description {
     /// Layers without which the command must not start.
     pub(crate) required: Vec<String>,
     pub(crate) scratch: u64,
+    /// Bounds for each process that stand in for controllers which cannot be joined.
+    pub(crate) memory: Option<u64>,
+    pub(crate) cpu_seconds: Option<u64>,
+    /// Controllers of the descriptors that are for [`DescriptorUse::Group`], in their order.
+    pub(crate) controllers: Vec<String>,
     /// What each descriptor in the header is for.
     pub(crate) descriptors: Vec<DescriptorUse>,
     pub(crate) has_stdin: bool,
@@ -68,6 +73,7 @@ pub(crate) enum DescriptorUse {
     Stdin,
     Stdout,
     Number(i32),
+    Group,
 }
 
 /// What the helper reports.

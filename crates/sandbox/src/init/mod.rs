@@ -69,6 +69,8 @@ pub(crate) struct Job {
     pub(crate) stdin: Option<OwnedFd>,
     pub(crate) stdout: Option<OwnedFd>,
     pub(crate) numbered: Vec<(i32, OwnedFd)>,
+    /// Doors of the groups that the command joins.
+    pub(crate) groups: Vec<OwnedFd>,
 }
 
 impl Job {
@@ -77,6 +79,7 @@ impl Job {
         self.stdin = None;
         self.stdout = None;
         self.numbered.clear();
+        self.groups.clear();
     }
 }
 
@@ -109,12 +112,13 @@ fn open_job() -> io::Result<Job> {
     let _ = nix::unistd::setsid();
     nix::sys::prctl::set_no_new_privs()?;
     let (description, stdin_bytes, descriptors) = wire::receive(&control)?;
-    let mut job = Job { description, control, stdin: None, stdout: None, numbered: Vec::new() };
+    let mut job = Job { description, control, stdin: None, stdout: None, numbered: Vec::new(), groups: Vec::new() };
     for (descriptor, purpose) in descriptors.into_iter().zip(job.description.descriptors.clone()) {
         let descriptor = sys::duplicate_high(descriptor.as_fd())?;
         match purpose {
             DescriptorUse::Stdin => job.stdin = Some(descriptor),
             DescriptorUse::Stdout => job.stdout = Some(descriptor),
+            DescriptorUse::Group => job.groups.push(descriptor),
             DescriptorUse::Number(number) => job.numbered.push((number, descriptor)),
         }
     }

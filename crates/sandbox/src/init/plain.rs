@@ -13,7 +13,7 @@ use crate::wire::{self, Message};
 pub(crate) fn supervise(job: &mut Job) -> Result<(), StepError> {
     step("subreaper", nix::sys::prctl::set_child_subreaper(true))?;
     let child = match step("fork", sys::fork())? {
-        ForkResult::Child => target::become_command(job, &[]),
+        ForkResult::Child => target::become_command(job, &target::join_groups(job)),
         ForkResult::Parent { child } => child,
     };
     job.release();

@@ -72,6 +72,8 @@ fn enter_namespaces(job: &Job, layers: &mut Vec<String>) -> Result<Option<OwnedF
 fn process_one(job: &mut Job, mapping: Option<&OwnedFd>, mut layers: Vec<String>) -> i32 {
     let started = prepare(job, mapping, &mut layers).and_then(|built| match class_step("fork", sys::fork())? {
         ForkResult::Child => {
+            // While it is still who made the groups.
+            layers.extend(target::join_groups(job));
             if let Err(error) = target::become_nobody(job, built.proc_dir.as_ref(), &mut layers) {
                 error.report(&job.control);
                 std::process::exit(126);

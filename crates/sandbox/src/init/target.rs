@@ -104,6 +104,15 @@ fn confine_paths(job: &Job) -> Option<Vec<String>> {
     Some(layers)
 }
 
+/// Joins the groups, and names the controllers that now bound this process and what it starts.
+pub(crate) fn join_groups(job: &Job) -> Vec<String> {
+    let doors = job.groups.iter().zip(&job.description.controllers);
+    doors
+        .filter(|(door, _)| nix::unistd::write(door, b"0").is_ok())
+        .map(|(_, controller)| format!("cgroup:{controller}"))
+        .collect()
+}
+
 /// Becomes the command. Does not return; what goes wrong is told on the control socket.
 pub(crate) fn become_command(job: &Job, layers: &[String]) -> ! {
     let failed = match last_steps(job, layers) {
@@ -121,7 +130,7 @@ fn last_steps(job: &Job, layers: &[String]) -> Result<Infallible, StepError> {
     step("pdeathsig", nix::sys::prctl::set_pdeathsig(Signal::SIGKILL))?;
     // A descendant of a session leader could still hold the caller's terminal.
     step("session", nix::unistd::setsid())?;
-    set_limits(job)?;
+    set_limits(job, layers)?;
     let cwd = format!("cwd {}", description.cwd.display());
     step(&cwd, nix::unistd::chdir(&description.cwd))?;
     step("descriptors", wire_descriptors(job))?;
@@ -141,8 +150,15 @@ fn last_steps(job: &Job, layers: &[String]) -> Result<Infallible, StepError> {
     std::process::exit(127)
 }
 
-fn set_limits(job: &Job) -> Result<(), StepError> {
+fn set_limits(job: &Job, layers: &[String]) -> Result<(), StepError> {
     let description = &job.description;
+    let joined = |controller: &str| layers.iter().any(|layer| layer.strip_prefix("cgroup:") == Some(controller));
+    if let Some(bytes) = description.memory.filter(|_| !joined("memory")) {
+        step("rlimit-data", lower(Resource::RLIMIT_DATA, bytes))?;
+    }
+    if let Some(seconds) = description.cpu_seconds.filter(|_| !joined("cpu")) {
+        step("rlimit-cpu", lower(Resource::RLIMIT_CPU, seconds))?;
+    }
     step("rlimit-core", setrlimit(Resource::RLIMIT_CORE, 0, 0))?;
     step("rlimit-fsize", lower(Resource::RLIMIT_FSIZE, description.file_size))?;
     step("rlimit-nofile", lower(Resource::RLIMIT_NOFILE, limits::OPEN_FILES))?;

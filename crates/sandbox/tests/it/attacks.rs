@@ -45,6 +45,7 @@ fn entry() {
         "sockets" => sockets(&argument),
         "hidden" => hidden(&argument),
         "devices" => devices(),
+        "memory" => memory(&argument),
         "disk" => disk(Path::new(&argument)),
         other => panic!("no attack {other}"),
     }
@@ -264,6 +265,37 @@ fn devices() {
     escaped(&format!("devices {more:?}"), !more.is_empty());
     fs::write("/dev/null", "x").expect("the null device works");
     assert_eq!(fs::metadata("/dev/null").unwrap().rdev(), libc::makedev(1, 3));
+}
+
+/// So many children of so many MiB each, all alive at once; says how many ended well. With none, this process itself.
+fn memory(argument: &str) {
+    let (children, mebibytes) = argument.split_once('|').unwrap();
+    let bytes = mebibytes.parse::<usize>().unwrap() << 20;
+    let eat = || {
+        let mut eaten: Vec<u8> = Vec::new();
+        let fits = eaten.try_reserve_exact(bytes).is_ok();
+        if fits {
+            eaten.resize(bytes, 1);
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        fits && eaten.iter().step_by(4096).all(|byte| *byte == 1)
+    };
+    let count: usize = children.parse().unwrap();
+    if count == 0 {
+        println!("fits {}", eat());
+        return;
+    }
+    let started: Vec<Pid> = (0..count)
+        .map(|_| {
+            // SAFETY: the child allocates, sleeps and ends; the C library keeps its allocator usable over a fork.
+            match unsafe { fork() }.unwrap() {
+                ForkResult::Child => std::process::exit(i32::from(!eat())),
+                ForkResult::Parent { child } => child,
+            }
+        })
+        .collect();
+    let well = |pid: &Pid| matches!(nix::sys::wait::waitpid(*pid, None), Ok(nix::sys::wait::WaitStatus::Exited(_, 0)));
+    println!("ended well {}", started.iter().filter(|pid| well(pid)).count());
 }
 
 fn disk(scratch: &Path) {

@@ -4,6 +4,7 @@
 
 mod attacks;
 mod basics;
+mod bounds;
 mod escapes;
 mod mutations;
 mod observations;
