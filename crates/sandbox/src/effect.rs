@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::report::{Observation, Quiescence};
 use crate::roots::{self, RootsError, RootsState};
-use crate::{Effect, Isolation, RunReport, SandboxError, Spec, limits};
+use crate::{Effect, Isolation, RunReport, SandboxError, Spec, limits, view};
 
 /// The layers without which nothing is called an observation.
 pub const OBSERVATION_LAYERS: [&str; 15] = [
@@ -31,7 +31,7 @@ const MECHANISM: &str = "linux-unprivileged-readonly-namespace.v1";
 /// What remains possible, said rather than hidden.
 const NOT_CLAIMED: &[&str] = &[
     "reads are those of the inner user: hide what must not be read",
-    "a named pipe in a visible folder can be read, which takes what is in it",
+    "a named pipe outside of the roots can be read where its mode allows, which takes what is in it",
     "advisory locks can be taken on readable files while the command runs",
     "the kernel is shared",
 ];
@@ -77,6 +77,26 @@ pub(crate) fn prepare(spec: &Spec) -> Result<Prepared, SandboxError> {
     }
     let before = roots::read(&canonical).map_err(unobservable)?;
     Ok(Prepared::Observation { roots: canonical, before })
+}
+
+impl Prepared {
+    /// Named pipes that a read-only mount would let through.
+    ///
+    /// Landlock refuses to write to one, except below a private folder, where its rules cannot tell what is the command's
+    /// own from what is shown there.
+    pub(crate) fn pipes(&self, spec: &Spec) -> Result<Vec<PathBuf>, SandboxError> {
+        let Self::Observation { roots, before } = self else { return Ok(Vec::new()) };
+        let mut found = before.pipes.clone();
+        let mut left = limits::ROOTS_ENTRIES;
+        for path in spec.read_only.iter().chain([&spec.cwd]) {
+            let Ok(path) = path.canonicalize() else { continue };
+            let shown_in_private = view::PRIVATE.iter().any(|private| path.starts_with(private));
+            if shown_in_private && !roots.iter().any(|root| path.starts_with(root)) {
+                roots::pipes_below(&path, &mut left, &mut found).map_err(unobservable)?;
+            }
+        }
+        Ok(found)
+    }
 }
 
 /// Judges what was prepared.

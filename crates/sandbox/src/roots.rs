@@ -33,6 +33,8 @@ pub struct RootsState {
     pub entries: usize,
     /// Bytes of all files.
     pub bytes: u64,
+    /// Named pipes, which are masked.
+    pub(crate) pipes: Vec<PathBuf>,
     /// Per root number and relative path: the digest of the entry, and of what is compared on this machine alone.
     seen: BTreeMap<(usize, Vec<u8>), [Digest; 2]>,
 }
@@ -78,7 +80,7 @@ pub fn read_roots(roots: &[PathBuf]) -> Result<RootsState, SandboxError> {
 
 /// Reads the state of the trees below `roots`, which must be canonical directories.
 pub(crate) fn read(roots: &[PathBuf]) -> Result<RootsState, RootsError> {
-    let mut walk = Walk { whole: Sha256::default(), entries: 0, bytes: 0, seen: BTreeMap::new(), root: 0 };
+    let mut walk = Walk::default();
     walk.whole.update(ROOTS_DIGEST_ALGORITHM.as_bytes());
     for (number, root) in roots.iter().enumerate() {
         walk.root = number;
@@ -92,11 +94,15 @@ pub(crate) fn read(roots: &[PathBuf]) -> Result<RootsState, RootsError> {
             .and_then(|()| walk.folder(folder, &stat, &mut Vec::new(), 1))
             .map_err(|error| RootsError { path: root.join(error.path), why: error.why })?;
     }
-    Ok(RootsState { digest: walk.whole.finish(), entries: walk.entries, bytes: walk.bytes, seen: walk.seen })
+    let Walk { whole, entries, bytes, pipes, seen, .. } = walk;
+    let pipes = pipes.into_iter().map(|(root, path)| roots[root].join(path)).collect();
+    Ok(RootsState { digest: whole.finish(), entries, bytes, pipes, seen })
 }
 
+#[derive(Default)]
 struct Walk {
     whole: Sha256,
+    pipes: Vec<(usize, PathBuf)>,
     entries: usize,
     bytes: u64,
     seen: BTreeMap<(usize, Vec<u8>), [Digest; 2]>,
@@ -203,7 +209,12 @@ impl Walk {
                 let target = readlinkat(folder, name, Vec::new()).map_err(|error| failed(error.into()))?;
                 self.note(&stat, path, &attributes, target.to_bytes())
             }
-            _ => self.note(&stat, path, &attributes, &[]),
+            kind => {
+                if kind == FileType::Fifo {
+                    self.pipes.push((self.root, relative(path)));
+                }
+                self.note(&stat, path, &attributes, &[])
+            }
         }
     }
 
@@ -280,6 +291,26 @@ fn attributes_of(path: &[u8]) -> io::Result<BTreeMap<Vec<u8>, Vec<u8>>> {
         found.insert(name.to_vec(), value);
     }
     Ok(found)
+}
+
+/// The named pipes below a path that is not a root.
+pub(crate) fn pipes_below(path: &Path, left: &mut usize, found: &mut Vec<PathBuf>) -> Result<(), RootsError> {
+    use std::os::unix::fs::FileTypeExt;
+    let failed = |error: io::Error| RootsError { path: path.to_owned(), why: error.to_string() };
+    if *left == 0 {
+        let why = format!("what is to be visible has more than {} entries", limits::ROOTS_ENTRIES);
+        return Err(RootsError { path: path.to_owned(), why });
+    }
+    *left -= 1;
+    let kind = path.symlink_metadata().map_err(failed)?.file_type();
+    if kind.is_fifo() {
+        found.push(path.to_owned());
+    } else if kind.is_dir() {
+        for entry in std::fs::read_dir(path).map_err(failed)? {
+            pipes_below(&entry.map_err(failed)?.path(), left, found)?;
+        }
+    }
+    Ok(())
 }
 
 /// Canonical directories, none below another.

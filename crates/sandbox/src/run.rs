@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,8 @@ pub(crate) struct Wiring {
     pub(crate) stdout: Option<OwnedFd>,
     pub(crate) numbered: Vec<(i32, OwnedFd)>,
     pub(crate) group: Group,
+    /// Named pipes to be masked.
+    pub(crate) pipes: Vec<PathBuf>,
     /// The run is ended when the other end of this is dropped.
     pub(crate) cancel: Option<UnixStream>,
 }
@@ -38,6 +41,7 @@ pub(crate) fn run_wired(spec: &Spec, mut wiring: Wiring) -> Result<RunReport, Sa
     check(spec)?;
     let prepared = effect::prepare(spec)?;
     let sandboxed = admit_class(spec.isolation)?;
+    wiring.pipes = prepared.pipes(spec)?;
     wiring.group = Group::make(spec);
     let description = describe(spec, sandboxed, &wiring)?;
     let report = execute(spec, &description, wiring)?;
@@ -100,7 +104,7 @@ fn check(spec: &Spec) -> Result<(), SandboxError> {
 /// The helper's orders for a spec.
 pub(crate) fn describe(spec: &Spec, sandboxed: bool, wiring: &Wiring) -> Result<Description, SandboxError> {
     let cwd = spec.cwd.canonicalize().map_err(|source| SandboxError::Path { path: spec.cwd.clone(), source })?;
-    let view = if sandboxed { view::plan(spec, &cwd)? } else { Vec::new() };
+    let view = if sandboxed { view::plan(spec, &cwd, &wiring.pipes)? } else { Vec::new() };
     let mut descriptors = Vec::new();
     descriptors.extend(wiring.stdin.as_ref().map(|_| DescriptorUse::Stdin));
     descriptors.extend(wiring.stdout.as_ref().map(|_| DescriptorUse::Stdout));
@@ -144,7 +148,7 @@ pub(crate) fn execute(spec: &Spec, description: &Description, wiring: Wiring) ->
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| SandboxError::Helper(format!("{}: {error}", program.display())))?;
-    let Wiring { stdin, stdout, numbered, group, cancel } = wiring;
+    let Wiring { stdin, stdout, numbered, group, cancel, .. } = wiring;
     let told = tell(&control, spec, description, [&stdin, &stdout], &numbered, &group);
     // Only the other side may hold these now, or the end of a stream would never be seen.
     drop((stdin, stdout, numbered));

@@ -8,12 +8,12 @@ use crate::{Effect, SandboxError, Spec};
 
 /// Homes, runtime sockets and mount points of other people's media. `/tmp`, `/var/tmp` and `/dev/shm` are private.
 const MASKED: [&str; 6] = ["/run", "/root", "/home", "/mnt", "/media", "/srv"];
-const PRIVATE: [&str; 2] = ["/tmp", "/var/tmp"];
+pub(crate) const PRIVATE: [&str; 2] = ["/tmp", "/var/tmp"];
 /// Places of their own making in the sandbox.
 const OWN: [&str; 3] = ["/proc", "/dev", "/sys"];
 
 /// The plan for a spec; every path is canonical and exists.
-pub(crate) fn plan(spec: &Spec, cwd: &Path) -> Result<Vec<View>, SandboxError> {
+pub(crate) fn plan(spec: &Spec, cwd: &Path, pipes: &[PathBuf]) -> Result<Vec<View>, SandboxError> {
     let mut plan: BTreeMap<PathBuf, ViewKind> = BTreeMap::new();
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     for path in MASKED.into_iter().map(PathBuf::from).chain(home) {
@@ -53,6 +53,7 @@ pub(crate) fn plan(spec: &Spec, cwd: &Path) -> Result<Vec<View>, SandboxError> {
         }
     }
     show_cwd(&mut plan, cwd, &spec.hidden)?;
+    plan.extend(pipes.iter().map(|path| (path.clone(), ViewKind::Masked)));
     Ok(plan.into_iter().map(|(path, kind)| View { path, kind }).collect())
 }
 
@@ -106,7 +107,7 @@ mod tests {
     fn the_working_directory_below_a_private_folder_is_visible() {
         let folder = tempfile::tempdir().unwrap();
         let cwd = folder.path().canonicalize().unwrap();
-        assert_eq!(kind(&plan(&spec(&cwd), &cwd).unwrap(), &cwd), Some(ViewKind::ReadOnly));
+        assert_eq!(kind(&plan(&spec(&cwd), &cwd, &[]).unwrap(), &cwd), Some(ViewKind::ReadOnly));
     }
 
     #[test]
@@ -115,7 +116,7 @@ mod tests {
         let mut spec = spec(folder.path());
         spec.read_only = vec![folder.path().to_owned()];
         spec.hidden = vec![folder.path().to_owned()];
-        let error = plan(&spec, folder.path()).unwrap_err();
+        let error = plan(&spec, folder.path(), &[]).unwrap_err();
         assert_eq!(error.code(), "sandbox_spec_invalid");
     }
 
@@ -125,7 +126,7 @@ mod tests {
         let cwd = folder.path().canonicalize().unwrap();
         let mut spec = spec(&cwd);
         spec.hidden = vec![cwd.clone()];
-        assert_eq!(plan(&spec, &cwd).unwrap_err().code(), "sandbox_spec_invalid");
+        assert_eq!(plan(&spec, &cwd, &[]).unwrap_err().code(), "sandbox_spec_invalid");
     }
 
     #[test]
@@ -133,7 +134,7 @@ mod tests {
         for place in ["/", "/proc", "/dev/shm", "/sys"] {
             let mut spec = spec(Path::new("/"));
             spec.writable = vec![PathBuf::from(place)];
-            assert!(plan(&spec, Path::new("/")).is_err(), "{place}");
+            assert!(plan(&spec, Path::new("/"), &[]).is_err(), "{place}");
         }
     }
 }

@@ -5,6 +5,7 @@
 mod attacks;
 mod basics;
 mod bounds;
+mod documents;
 mod escapes;
 mod mutations;
 mod observations;

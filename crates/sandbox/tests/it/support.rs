@@ -60,6 +60,23 @@ pub(crate) fn assert_refused(spec: &Spec) -> RunReport {
     report
 }
 
+/// Runs an attacker as a plain child, with what a child inherits: each of these tries gets out. So the test can fail.
+pub(crate) fn assert_escapes_outside(spec: &Spec, tries: &[&str]) {
+    let output = Command::new(&spec.argv[0])
+        .args(&spec.argv[1..])
+        .envs(&spec.env)
+        .env("QUORUM_HARMLESS", "1")
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    for name in tries {
+        let start = format!("try {name}");
+        let line = said.lines().find(|line| line.starts_with(&start));
+        assert!(line.is_some_and(|line| line.contains(": ESCAPED")), "{name}: {line:?}\n{said}\n{errors}");
+    }
+}
+
 /// Standard output as text.
 pub(crate) fn text(report: &RunReport) -> String {
     String::from_utf8_lossy(&report.stdout.bytes).into_owned()
