@@ -94,7 +94,9 @@ fn no_flip_of_any_byte_ever_verifies() {
     authenticate(&whole, &trust, PredicateType::Evidence, time(1)).unwrap();
     let mut codes = std::collections::BTreeMap::<&str, usize>::new();
     let mut changed = good.clone();
-    for at in 0..good.len() {
+    // When one test run is one of hundreds, every seventh byte.
+    let step = if std::env::var_os("QUORUM_LAW_CASES").is_some() { 7 } else { 1 };
+    for at in (0..good.len()).step_by(step) {
         for value in (0..=127).chain([good[at] ^ 128]).filter(|value| *value != good[at]) {
             changed[at] = value;
             for expected in PredicateType::ALL {

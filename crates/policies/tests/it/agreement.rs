@@ -4,11 +4,12 @@ use quorum_policies::Outcome;
 
 use crate::build::build;
 use crate::cases::generate;
+use crate::laws::cases_of;
 use crate::second;
 
 #[test]
 fn the_second_evaluator_agrees_on_random_cases() {
-    let cases = std::env::var("QUORUM_LAW_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000);
+    let cases = cases_of(10_000);
     for seed in 50_000_000..50_000_000 + cases {
         let case = generate(seed);
         let built = build(&case);

@@ -26,10 +26,18 @@ pub(crate) fn law(number: u64, least: u64, check: impl Fn(&PlainCase, &mut Chanc
     law_over(number, 10_000, least, check);
 }
 
-/// [`law`] over `most` cases, or that part of what `QUORUM_LAW_CASES` asks for.
+fn setting(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+/// `most` cases where a law has 10 000; `QUORUM_LAW_CASES` sets both in proportion, but never fewer than 50.
+pub(crate) fn cases_of(most: u64) -> u64 {
+    setting("QUORUM_LAW_CASES").map_or(most, |asked| (asked * most).div_ceil(10_000).max(50))
+}
+
+/// [`law`] over [`cases_of`] `most`.
 pub(crate) fn law_over(number: u64, most: u64, least: u64, check: impl Fn(&PlainCase, &mut Chance) -> Checked) {
-    let setting = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let cases = setting("QUORUM_LAW_CASES").map_or(most, |asked| (asked * most).div_ceil(10_000));
+    let cases = cases_of(most);
     let first = setting("QUORUM_LAW_SEED").unwrap_or(number * 1_000_000);
     let mut held = 0;
     for seed in first..first + cases {

@@ -6,17 +6,17 @@ use quorum_policies::{Outcome, Policy, Row, Source, explain_policy, explain_reco
 
 use crate::build::{Built, build, intake_of};
 use crate::cases::{PlainWorkUnit, generate};
+use crate::laws::cases_of;
 
-/// As many as the laws, but not fewer than it takes for every row to end some case.
-fn cases() -> u64 {
-    std::env::var("QUORUM_LAW_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000_u64).max(1_200)
-}
+/// It takes so many cases for every row to end one of them; fewer are asked for when one test run is one of hundreds.
+const ALL_ROWS: u64 = 1_200;
 
 /// Row 1 and every row of the table was the last one of some case.
 #[test]
 fn the_proofs_conclusion_is_the_decision_on_random_cases() {
     let mut rows = BTreeSet::new();
-    for seed in 60_000_000..60_000_000 + cases() {
+    let cases = cases_of(10_000);
+    for seed in 60_000_000..60_000_000 + cases {
         let built = build(&generate(seed));
         let proof = built.explain().proof.expect("a case has a proof");
         let last = proof.rows.last().expect("row 1 is always tried");
@@ -51,13 +51,14 @@ fn the_proofs_conclusion_is_the_decision_on_random_cases() {
         .map(|row| row.to_string())
         .chain(["pending".to_owned()])
         .collect();
-    assert_eq!(rows, all, "every row ends some case");
+    assert!(rows.is_subset(&all), "{rows:?}");
+    assert!(rows == all || cases < ALL_ROWS, "every row ends some case");
 }
 
 /// The schema is checked on the way out, so that a proof which does not follow it fails here.
 #[test]
 fn every_proof_follows_its_schema_and_says_the_same_twice() {
-    for seed in 0..300 {
+    for seed in 0..cases_of(300) {
         let built = build(&generate(seed));
         let explanation = built.explain();
         explanation.to_value().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
@@ -70,7 +71,7 @@ fn every_proof_follows_its_schema_and_says_the_same_twice() {
 #[test]
 fn the_groups_tree_says_what_is_missing() {
     let mut seen = BTreeSet::new();
-    for seed in 0..1_200 {
+    for seed in 0..cases_of(1_200) {
         let built = build(&generate(seed));
         let Some(decision) = built.decide().decision().cloned() else { continue };
         let Some(groups) = built.explain().proof.expect("a proof").groups else { continue };
@@ -86,7 +87,8 @@ fn the_groups_tree_says_what_is_missing() {
 #[test]
 fn a_recorded_decision_is_explained_as_it_was_decided() {
     let mut revised = 0;
-    for seed in 0..800 {
+    let cases = cases_of(800);
+    for seed in 0..cases {
         let built = build(&generate(seed));
         let Some(decision) = built.decide().decision().cloned() else { continue };
         let proof = explain_recorded(&built.case(), &decision).expect("it was decided").proof.expect("a proof");
@@ -104,7 +106,7 @@ fn a_recorded_decision_is_explained_as_it_was_decided() {
         assert_eq!((said.supersedes, said.due, said.withdraws), (decision.recommendation, true, revision.withdraws));
         revised += 1;
     }
-    assert!(revised > 20, "only {revised} revisions");
+    assert!(revised * 40 > cases, "only {revised} revisions of {cases}");
 }
 
 #[test]

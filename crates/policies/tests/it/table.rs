@@ -218,3 +218,26 @@ fn an_accept_is_withdrawn_by_a_late_objection_and_never_comes_back() {
     case.envelopes.pop();
     assert_eq!(build(&case).revise(&withdrawn), None);
 }
+
+/// Its only supporter's key turns out to be stolen, and the objection that the policy bore is left alone.
+#[test]
+fn row_withdrawn_and_rejected_an_accept_that_would_be_a_reject_now_goes_to_people() {
+    let mut case = one_verifier();
+    case.policy.tolerate = 1;
+    case.envelopes.push(says(1, &reject()));
+    let accept = ends(&case, Row::QuorumMet, Recommendation::AcceptCandidate);
+    let key = case.verifiers.get_mut(&0).expect("verifier 0");
+    (key.revoked_at, key.compromised_since) = (Some(500), Some(100));
+    case.now += 60;
+    ends(&case, Row::RejectQuorumMet, Recommendation::RejectCandidate);
+    let revision = build(&case).revise(&accept).expect("the recommendation changes");
+    assert_eq!((revision.row, revision.recommendation), (Row::WithdrawnAndRejected, Recommendation::Escalate));
+    assert!(revision.withdraws && revision.missing.iter().any(|missing| missing.code == MissingCode::NewPanel));
+    // What was no accept is rejected without people.
+    let mut undecided = case.clone();
+    undecided.envelopes.pop();
+    let first = ends(&undecided, Row::NotEnough, Recommendation::InsufficientEvidence);
+    let revision = build(&case).revise(&first).expect("the recommendation changes");
+    assert_eq!((revision.row, revision.recommendation), (Row::RejectQuorumMet, Recommendation::RejectCandidate));
+    assert!(!revision.withdraws && revision.missing.iter().all(|missing| missing.code != MissingCode::NewPanel));
+}

@@ -8,6 +8,7 @@ use quorum_schemas::{Digest, SchemaName, Value, validate};
 
 use crate::build::build;
 use crate::cases::{self, PlainCase, PlainEnvelope, support};
+use crate::laws::cases_of;
 use crate::refusals::{decided, one_verifier, reject};
 
 const GATE: Option<(Role, &str)> = Some((Role::Gate, "gate/1"));
@@ -122,7 +123,7 @@ fn the_signer_is_named_and_nobody_is_nobody() {
 #[test]
 fn of_random_cases_a_summary_is_a_function_of_the_decision_and_its_signer() {
     let mut seen = BTreeMap::<&str, usize>::new();
-    for seed in 0..400 {
+    for seed in 0..cases_of(400) {
         let built = build(&cases::generate(seed));
         let outcome = built.decide();
         let Some(decision) = outcome.decision().cloned().map(with_record) else { continue };

@@ -1,16 +1,21 @@
 //! Mutation testing of the pure rooms by cargo-mutants, held against a checked-in list of survivors.
 
 mod compare;
+mod patch;
 mod sample;
 mod survivors;
 mod tool;
+mod trial;
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Instant;
 
 pub(crate) use tool::Mutant;
 
 use self::compare::{Outcome, compare};
 use self::survivors::{FILE, Survivors};
+use self::trial::Trial;
 use crate::error::XtaskError;
 
 /// The rooms: what decides and what proves.
@@ -22,7 +27,7 @@ pub(crate) struct Args {
     /// Try every mutant.
     #[arg(long, conflicts_with = "sample")]
     all: bool,
-    /// Try this many, chosen by --seed.
+    /// Try this many of one room, chosen by --seed from the files that were tried whole (or from --file).
     #[arg(long, value_name = "N", default_value_t = 6)]
     sample: usize,
     /// Chooses the sample; without it the sources of the rooms do, so that a change of them chooses others.
@@ -37,7 +42,7 @@ pub(crate) struct Args {
     /// Only print what would be tried.
     #[arg(long)]
     list: bool,
-    /// Print an entry for mutants/survivors.toml for every survivor that is not in it.
+    /// Print the entries that mutants/survivors.toml lacks: new survivors and, with --all, files tried whole.
     #[arg(long)]
     print_entries: bool,
 }
@@ -46,10 +51,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, root: &Path) -> Result<bool, XtaskError> {
     let packages: Vec<&str> =
         if args.packages.is_empty() { PACKAGES.to_vec() } else { args.packages.iter().map(String::as_str).collect() };
-    let mut mutants = tool::list(root, &packages)?;
+    let all = tool::list(root, &packages)?;
     let known = Survivors::read(&root.join(FILE))?;
-    let stale = known.stale(&mutants, &packages);
-    let all = mutants.clone();
+    let stale = known.stale(&all, &packages);
+    let (never, changed) = known.untried(root, &all)?;
+    println!("{} files never tried whole: {}", never.len(), never.join(" "));
+    println!("{} files tried whole and changed since: {}", changed.len(), changed.join(" "));
+    let mut mutants = all.clone();
     mutants.retain(|mutant| args.files.is_empty() || args.files.iter().any(|file| mutant.file.ends_with(file)));
     let of = mutants.len();
     if !args.all {
@@ -57,6 +65,10 @@ pub(crate) fn run(args: &Args, root: &Path) -> Result<bool, XtaskError> {
             Some(seed) => seed.clone(),
             None => sample::seed(root, &packages)?,
         };
+        if args.files.is_empty() {
+            mutants.retain(|mutant| known.tried_whole(&mutant.file));
+            mutants = sample::one_room(mutants, &seed);
+        }
         mutants = sample::choose(mutants, args.sample, &seed);
         println!("sample of {} by seed {seed}", mutants.len());
     }
@@ -67,13 +79,36 @@ pub(crate) fn run(args: &Args, root: &Path) -> Result<bool, XtaskError> {
         mutants.iter().for_each(|mutant| println!("{}", mutant.name));
         return Ok(true);
     }
-    let tried = tool::run(root, &packages, &mutants)?;
+    let tried = try_all(root, &mutants)?;
     let found = compare(&tried, &all, &known);
     report(&tried, of, &found, &stale);
     if args.print_entries {
-        found.new.iter().for_each(|mutant| println!("\n{}", survivors::entry(mutant)));
+        print_entries(root, &found, if args.all { &mutants } else { &[] })?;
     }
     Ok(found.new.is_empty() && found.caught.is_empty() && stale.is_empty())
+}
+
+/// One after the other; what is no plain catch is said at once.
+fn try_all(root: &Path, mutants: &[Mutant]) -> Result<Vec<(Mutant, Outcome)>, XtaskError> {
+    let mut trial = Trial::new(root)?;
+    let mut tried = Vec::new();
+    for mutant in mutants {
+        let begun = Instant::now();
+        let outcome = trial.of(mutant)?;
+        println!("{:5.1} s {} {}", begun.elapsed().as_secs_f64(), outcome.word(), mutant.name);
+        tried.push((mutant.clone(), outcome));
+    }
+    Ok(tried)
+}
+
+/// What the list lacks after this run, for `whole` files of which every mutant was tried.
+fn print_entries(root: &Path, found: &compare::Found, whole: &[Mutant]) -> Result<(), XtaskError> {
+    found.new.iter().for_each(|mutant| println!("\n{}", survivors::entry(mutant)));
+    let files: BTreeSet<&String> = whole.iter().map(|mutant| &mutant.file).collect();
+    for file in files {
+        println!("\n{}", survivors::tried_entry(root, file)?);
+    }
+    Ok(())
 }
 
 fn report(tried: &[(Mutant, Outcome)], of: usize, found: &compare::Found, stale: &[String]) {

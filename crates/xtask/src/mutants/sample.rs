@@ -1,5 +1,6 @@
 //! Which mutants are tried in a bounded run: the same ones for the same sources and seed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -54,6 +55,17 @@ pub(super) fn choose(mutants: Vec<Mutant>, count: usize, seed: &str) -> Vec<Muta
     chosen.into_iter().map(|at| mutants[at].clone()).collect()
 }
 
+/// The mutants of one room, chosen by the seed: each room more would be built for its tests first.
+pub(super) fn one_room(mutants: Vec<Mutant>, seed: &str) -> Vec<Mutant> {
+    let rooms: BTreeSet<&String> = mutants.iter().map(|mutant| &mutant.package).collect();
+    let ranked = rooms.into_iter().min_by_key(|room| {
+        let digest: Digest = Digest::of(format!("{seed}\n{room}").as_bytes());
+        digest.hex()
+    });
+    let Some(room) = ranked.cloned() else { return mutants };
+    mutants.into_iter().filter(|mutant| mutant.package == room).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +77,7 @@ mod tests {
             file: "src/a.rs".to_owned(),
             function: "x".to_owned(),
             mutation: "replace x".to_owned(),
+            diff: String::new(),
         };
         (0..100).map(mutant).collect()
     }
@@ -75,6 +88,21 @@ mod tests {
         assert_eq!(first, choose(mutants(), 5, "one"));
         assert_ne!(first, choose(mutants(), 5, "two"));
         assert_eq!((first.len(), choose(mutants(), 500, "one").len()), (5, 100));
+    }
+
+    #[test]
+    fn one_room_is_chosen_and_not_always_the_same() {
+        let mut of_two = mutants();
+        of_two.iter_mut().take(50).for_each(|mutant| mutant.package = "quorum-attest".to_owned());
+        let room = |seed: &str| {
+            let chosen = one_room(of_two.clone(), seed);
+            assert_eq!(chosen.len(), 50);
+            chosen[0].package.clone()
+        };
+        assert_eq!(room("1"), room("1"));
+        let rooms: BTreeSet<String> = (0..20).map(|seed| room(&seed.to_string())).collect();
+        assert_eq!(rooms.len(), 2);
+        assert!(one_room(Vec::new(), "1").is_empty());
     }
 
     #[test]

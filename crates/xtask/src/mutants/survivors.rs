@@ -1,9 +1,10 @@
-//! The checked-in list: what survives, and in one sentence why that is right.
+//! The checked-in list: what survives, in one sentence why that is right, and which files were tried whole.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use quorum_schemas::Digest;
 use serde::Deserialize;
 
 use super::Mutant;
@@ -20,6 +21,16 @@ pub(super) type Key = (String, String, String, String);
 struct ListText {
     #[serde(default)]
     survivor: Vec<SurvivorText>,
+    #[serde(default)]
+    tried: Vec<TriedText>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TriedText {
+    file: String,
+    /// Of the file as it was then.
+    digest: Digest,
 }
 
 #[derive(Deserialize)]
@@ -41,7 +52,12 @@ fn once() -> usize {
 }
 
 /// The list.
-pub(super) struct Survivors(pub(super) BTreeMap<Key, usize>);
+pub(super) struct Survivors {
+    /// How many places of each survive.
+    pub(super) listed: BTreeMap<Key, usize>,
+    /// Files whose every mutant was tried, as they were then.
+    tried: BTreeMap<String, Digest>,
+}
 
 pub(super) fn key(mutant: &Mutant) -> Key {
     (mutant.package.clone(), mutant.file.clone(), mutant.function.clone(), mutant.mutation.clone())
@@ -67,16 +83,55 @@ impl Survivors {
                 return Err(format!("{place}: it stands twice, or never"));
             }
         }
-        Ok(Self(all))
+        let mut tried = BTreeMap::new();
+        for TriedText { file, digest } in list.tried {
+            if tried.insert(file.clone(), digest).is_some() {
+                return Err(format!("{file}: it was tried twice"));
+            }
+        }
+        Ok(Self { listed: all, tried })
     }
 
-    /// Entries of these packages without as many mutants.
+    #[cfg(test)]
+    pub(super) fn of(listed: BTreeMap<Key, usize>) -> Self {
+        Self { listed, tried: BTreeMap::new() }
+    }
+
+    /// Whether every mutant of this file was tried, as it was then.
+    pub(super) fn tried_whole(&self, file: &str) -> bool {
+        self.tried.contains_key(file)
+    }
+
+    /// What is to be known of the files of these mutants: those never tried whole, and those changed since.
+    pub(super) fn untried(&self, root: &Path, mutants: &[Mutant]) -> Result<(Vec<String>, Vec<String>), XtaskError> {
+        let (mut never, mut changed) = (Vec::new(), Vec::new());
+        let files: BTreeSet<&String> = mutants.iter().map(|mutant| &mutant.file).collect();
+        for file in files {
+            match self.tried.get(file) {
+                None => never.push(file.clone()),
+                Some(then) if *then != digest_of(root, file)? => changed.push(file.clone()),
+                Some(_) => {}
+            }
+        }
+        Ok((never, changed))
+    }
+
+    /// Entries of these packages without as many mutants, and files without any.
     pub(super) fn stale(&self, mutants: &[Mutant], packages: &[&str]) -> Vec<String> {
-        self.0
+        let of_a_package = |file: &str| {
+            packages.iter().any(|name| file.starts_with(&format!("crates/{}/", name.trim_start_matches("quorum-"))))
+        };
+        let gone = self
+            .tried
+            .keys()
+            .filter(|file| of_a_package(file) && !mutants.iter().any(|mutant| mutant.file == **file))
+            .map(|file| format!("{file}: no mutant of a file that was tried"));
+        self.listed
             .iter()
             .filter(|((package, ..), _)| packages.contains(&package.as_str()))
             .filter(|(wanted, times)| mutants.iter().filter(|mutant| key(mutant) == **wanted).count() < **times)
             .map(|((_, file, function, mutation), times)| format!("{file}: {function}: {mutation} ({times} times)"))
+            .chain(gone)
             .collect()
     }
 }
@@ -93,6 +148,17 @@ pub(super) fn entry(mutant: &Mutant) -> String {
     )
 }
 
+/// The entry of a file that was tried whole just now.
+pub(super) fn tried_entry(root: &Path, file: &str) -> Result<String, XtaskError> {
+    Ok(format!("[[tried]]\nfile = \"{file}\"\ndigest = \"{}\"", digest_of(root, file)?))
+}
+
+fn digest_of(root: &Path, file: &str) -> Result<Digest, XtaskError> {
+    let path = root.join(file);
+    let bytes = fs::read(&path).map_err(|source| XtaskError::File { path, source })?;
+    Ok(Digest::of(&bytes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,7 +173,7 @@ mod tests {
     fn an_entry_without_a_sentence_or_twice_is_refused() {
         let entry = "[[survivor]]\ncrate = \"c\"\nfile = \"f\"\nfunction = \"g\"\nmutation = \"m\"\n";
         let good = format!("{entry}why = \"The two are the same number here.\"\n");
-        assert_eq!(Survivors::parse(&good).expect("good").0.len(), 1);
+        assert_eq!(Survivors::parse(&good).expect("good").listed.len(), 1);
         for bad in [
             format!("{entry}why = \"\"\n"),
             format!("{entry}why = \"equivalent, always the same\"\n"),
@@ -127,11 +193,41 @@ mod tests {
             file: "f".to_owned(),
             function: "g".to_owned(),
             mutation: "m".to_owned(),
+            diff: String::new(),
         };
-        let known = Survivors([(key(&mutant), 1)].into());
+        let listed = |times| Survivors::of([(key(&mutant), times)].into());
+        let known = listed(1);
         assert!(known.stale(std::slice::from_ref(&mutant), &["c"]).is_empty());
         assert_eq!(known.stale(&[], &["c"]).len(), 1);
         assert!(known.stale(&[], &["other"]).is_empty());
-        assert_eq!(Survivors([(key(&mutant), 2)].into()).stale(&[mutant], &["c"]).len(), 1);
+        assert_eq!(listed(2).stale(std::slice::from_ref(&mutant), &["c"]).len(), 1);
+    }
+
+    /// The digest of the sources says whether a file is what it was when it was tried.
+    #[test]
+    fn a_tried_file_is_whole_changed_or_gone() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let file = "crates/attest/src/urn.rs";
+        let mutant = |file: &str| Mutant {
+            name: format!("{file}:1:1: m"),
+            package: "quorum-attest".to_owned(),
+            file: file.to_owned(),
+            function: "g".to_owned(),
+            mutation: "m".to_owned(),
+            diff: String::new(),
+        };
+        let mutants = [mutant(file), mutant("crates/attest/src/lib.rs")];
+        let now = Survivors::parse(&tried_entry(&root, file).expect("the file is there")).expect("an entry");
+        assert!(now.tried_whole(file) && !now.tried_whole("crates/attest/src/lib.rs"));
+        let never = vec!["crates/attest/src/lib.rs".to_owned()];
+        assert_eq!(now.untried(&root, &mutants).expect("the files are there"), (never.clone(), Vec::new()));
+        let digest: Digest = Digest::of(b"then");
+        let then = format!("[[tried]]\nfile = \"{file}\"\ndigest = \"{digest}\"");
+        let then_list = Survivors::parse(&then).expect("an entry");
+        let changed = vec![file.to_owned()];
+        assert_eq!(then_list.untried(&root, &mutants).expect("the files are there"), (never, changed));
+        assert_eq!(now.stale(&mutants[1..], &["quorum-attest"]).len(), 1);
+        assert_eq!(now.stale(&mutants[1..], &["quorum-handoff"]), Vec::<String>::new());
+        assert!(Survivors::parse(&format!("{then}\n{then}")).is_err());
     }
 }
