@@ -195,6 +195,27 @@ async fn retired_and_rotated_keys_leave_decisions_alone_and_new_keys_work_withou
     chaos.world.stop().unwrap();
 }
 
+/// A key that is laid down without another in its place: the accept that its earlier evidence bore stands and is recomputed,
+/// and what it signs from then on is refused by name.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_retired_keys_earlier_evidence_counts_and_its_later_evidence_is_refused() {
+    let mut chaos = Chaos::start_with(ALL_THREE).await;
+    chaos.world.start_daemons().unwrap();
+    let handoff = chaos.submit(1).await;
+    assert_eq!(chaos.told(handoff).await.recommendation, "accept_candidate");
+    let key = chaos.world.key(Role::Verifier, "verifier-b").unwrap().public().key_id();
+    change(&chaos, &["trust retire trust.json --root-key root.pem --role verifier --id verifier-b"]);
+    let now = trust(&chaos);
+    let entry = now.by_key_id(&key).unwrap();
+    assert!(entry.retired_at.is_some() && entry.revoked_at.is_none(), "retired and not revoked: {entry:?}");
+    // All three must support: without the retired key's voice the accept would be taken back.
+    assert_eq!(revision(&chaos, handoff, 2).await, None, "what was received before stays");
+    late_evidence_is_refused(&chaos, handoff).await;
+    let record = show_and_audit(&chaos, handoff, "record");
+    assert_eq!(fs::read(record.join("trust.json")).unwrap(), fs::read(chaos.world.dir().join("trust.1.json")).unwrap());
+    chaos.world.stop().unwrap();
+}
+
 /// The operator makes a new key, has the trust root replace the old one, and puts it in the place of the old file.
 fn replace(chaos: &Chaos, role: Role, id: &str) {
     ok(chaos, &format!("keys new new-{id}.pem"));

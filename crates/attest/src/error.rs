@@ -363,7 +363,7 @@ error_codes! {
         Self::ThresholdInvalid { .. } => "threshold_invalid", "The threshold is 0 or above the number of root keys.",
             "Choose a threshold from 1 to the number of root keys.";
         Self::ThresholdNotMet { .. } => "threshold_not_met", "Too few distinct root keys signed.",
-            "Have more holders of root keys sign.";
+            "Have more holders sign: `--propose FILE` writes a proposal, to which `quorum trust sign` adds signatures.";
         Self::SignersThresholdInvalid { .. } => "signers_threshold_invalid",
             "The threshold of signers is 0 or above the number of distinct keys.",
             "Choose a threshold from 1 to the number of keys.";

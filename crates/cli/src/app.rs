@@ -11,6 +11,7 @@ use crate::cmd;
 use crate::codes::CliCode;
 use crate::contract;
 use crate::error::CliError;
+use crate::overwrite;
 use crate::ui::Ui;
 
 /// Independent verification of what workers hand in, be they agents, people or scripts.
@@ -32,14 +33,15 @@ pub(crate) fn main() -> process::ExitCode {
         // The status of a child is a byte; anything else is a defect of ours and must not look like success.
         return process::ExitCode::from(u8::try_from(status).unwrap_or(ExitCode::Infrastructure.number()));
     }
-    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
-        Ok(cli) => cli,
+    let parsed = command().try_get_matches().and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
         // What could not be parsed may still say in which form its error is wanted.
         Err(error) => return usage(&error, arguments.iter().any(|argument| argument == "--json")),
     };
     let mut ui = Ui::new(cli.json);
-    let code = match cmd::run(cli.command, &mut ui).and_then(|code| ui.flush().map(|()| code)) {
+    let allowed = overwrite::check(&matches);
+    let code = match allowed.and_then(|()| cmd::run(cli.command, &mut ui)).and_then(|code| ui.flush().map(|()| code)) {
         Ok(code) => code,
         Err(error) => report(&error, &mut ui),
     };

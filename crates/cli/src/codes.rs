@@ -45,6 +45,8 @@ code_words! {
         NotSigned = "not_signed", "Give --key, or the signed document.", exit 2;
         /// Nothing to publish was given.
         NothingToSubmit = "nothing_to_submit", "Give --work-unit, or --result with --candidate.", exit 2;
+        /// A file to write is one that the same command reads, or writes as something else.
+        OutputIsInput = "output_is_input", "Name another file to write.", exit 2;
         /// The path of this program cannot be found, and it runs the checks.
         OwnProgramUnknown = "own_program_unknown", "Start quorum by a path that exists; mount /proc.", exit 5;
         /// A policy or its cases are there, and neither is overwritten.
@@ -57,6 +59,8 @@ code_words! {
         PolicyNotAdmitted = "policy_not_admitted", "`quorum trust show` lists the policies.", exit 2;
         /// A process of the demo still runs after its end.
         ProcessLeft = "process_left", "End it by its number, which the message names.", exit 5;
+        /// A report would be written into the record that is audited.
+        ReportInRecord = "report_in_record", "Name a file outside the record.", exit 2;
         /// Two reports would be written to one file.
         ReportTwice = "report_twice", "Name two files.", exit 2;
         /// Threads for the connection cannot be started.

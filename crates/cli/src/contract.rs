@@ -56,6 +56,12 @@ const AUDITED: &[Exit] = &[
     BROKEN,
 ];
 const HELD: &[Exit] = &[(Accept, "they belong together"), (Reject, "they do not"), BAD_USAGE, BROKEN];
+const BELIEVED: &[Exit] = &[
+    (Accept, "the signatures hold"),
+    (Reject, "they do not, or the key may not say this or was not valid then"),
+    (Usage, "usage, no envelope, or keys or a trust root that cannot be used"),
+    BROKEN,
+];
 const CHECKED: &[Exit] = &[(Accept, "it can be used"), (Reject, "it cannot"), BAD_USAGE, BROKEN];
 const SERVED: &[Exit] = &[(Accept, "ended as asked, by SIGTERM or SIGINT"), (Usage, "configuration"), BROKEN];
 const WATCHED: &[Exit] = &[BAD_USAGE, BROKEN, STOPPED];
@@ -185,6 +191,16 @@ pub(crate) const CONTRACTS: &[Contract] = &[
         examples: &["quorum sign --key verifier.pem --trust trust.json evidence.statement.json -o evidence.dsse.json"],
     },
     Contract {
+        path: "dsse verify",
+        exits: BELIEVED,
+        json: &["output-dsse-verify-v0.1"],
+        examples: &[
+            "quorum dsse verify record/decision.dsse.json --trust trust.json --role gate",
+            "quorum dsse verify evidence.dsse.json --trust trust.json --at 2026-01-31T12:00:00Z --payload",
+            "quorum dsse verify foreign.dsse.json --public-key a.pub.pem --public-key b.pub.pem --threshold 2",
+        ],
+    },
+    Contract {
         path: "decide",
         exits: DECIDED,
         json: &["report-v0.1"],
@@ -197,7 +213,11 @@ pub(crate) const CONTRACTS: &[Contract] = &[
         path: "audit",
         exits: AUDITED,
         json: &["output-audit-v0.1"],
-        examples: &["quorum audit record", "quorum audit record --trust trust.json --json"],
+        examples: &[
+            "quorum audit record",
+            "quorum audit record --trust trust.json --json",
+            "quorum audit record --report junit=quorum.xml",
+        ],
     },
     Contract {
         path: "export run-report",

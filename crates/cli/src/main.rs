@@ -12,6 +12,7 @@ mod keyfile;
 mod limits;
 mod narrate;
 mod nats_server;
+mod overwrite;
 mod progress;
 mod ui;
 

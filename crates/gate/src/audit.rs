@@ -64,11 +64,24 @@ fn differs<T>(file: &str, message: impl ToString) -> Finding<T> {
 /// # Errors
 /// `not_a_record`, `cannot_read`, `record_too_large`: the directory cannot be judged at all. Those of the trust root.
 pub fn audit(directory: &Path, trust: Option<&Path>) -> Result<AuditOutcome, GateError> {
+    Ok(audit_with_files(directory, trust)?.0)
+}
+
+/// As [`audit`], with the files that were judged: whoever tells what is in them must not read others.
+///
+/// # Errors
+/// As [`audit`].
+pub fn audit_with_files(directory: &Path, trust: Option<&Path>) -> Result<(AuditOutcome, Files), GateError> {
     let files = match folder::read(directory)? {
-        Err(difference) => return Ok(AuditOutcome::Differs(difference)),
+        Err(difference) => return Ok((AuditOutcome::Differs(difference), Files::new())),
         Ok(files) => files,
     };
-    let outcome = audit_files(&files)?;
+    let outcome = audit_read(&files, trust)?;
+    Ok((outcome, files))
+}
+
+fn audit_read(files: &Files, trust: Option<&Path>) -> Result<AuditOutcome, GateError> {
+    let outcome = audit_files(files)?;
     if let (AuditOutcome::Same(_), Some(path), Some(found)) = (&outcome, trust, files.get(record::TRUST))
         && !trust_file::is_known(path, found)?
     {
@@ -76,6 +89,14 @@ pub fn audit(directory: &Path, trust: Option<&Path>) -> Result<AuditOutcome, Gat
         return Ok(AuditOutcome::Differs(Difference { file: record::TRUST.to_owned(), message }));
     }
     Ok(outcome)
+}
+
+/// The decision of a record that an audit found to be the same.
+///
+/// # Errors
+/// The first difference, of files that nobody audited.
+pub fn audited_decision(files: &Files) -> Result<Decision, Difference> {
+    Ok(confirmed(files)?.0)
 }
 
 /// Audits a record in memory.

@@ -152,4 +152,4 @@ fn broken(error: &PoliciesError) -> GateError {
 }
 
 /// A map of the record's files.
-pub(crate) type Files = BTreeMap<String, Vec<u8>>;
+pub type Files = BTreeMap<String, Vec<u8>>;

@@ -21,7 +21,7 @@ const GITLAB: &str = include_str!("../../../examples/ci/gitlab-ci.yml");
 /// Writes the files below `root` and gives their paths, relative to it.
 ///
 /// # Errors
-/// `init_exists` when one of them is there already (nothing is written then), `cannot_write`.
+/// `init_exists` when one of them is there already, or a link in place of one of their folders (nothing is written then), `cannot_write`.
 pub fn init(root: &Path) -> Result<Vec<String>, GateError> {
     let policy = Policy::shipped("local").unwrap_or_default();
     let files = [
@@ -39,6 +39,14 @@ pub fn init(root: &Path) -> Result<Vec<String>, GateError> {
             GateCode::InitExists,
             format!("{taken} is there already; remove {FOLDER} or go on with what is in it"),
         ));
+    }
+    // What lies behind a link is not this repository's to write.
+    for below in ["", "/example", "/example/baseline", "/example/candidate"] {
+        let folder = format!("{FOLDER}{below}");
+        if root.join(&folder).symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+            let message = format!("{folder} is a symbolic link; remove it, or start in another place");
+            return Err(GateError::control(GateCode::InitExists, message));
+        }
     }
     let write = |(path, (_, text)): (&String, (&str, &str))| {
         let full = root.join(path);

@@ -29,11 +29,14 @@ mod steps;
 mod trust_file;
 mod verify;
 
-pub use audit::{AuditOutcome, Audited, Difference, audit, audit_files, explain_record};
+pub use audit::{
+    AuditOutcome, Audited, Difference, audit, audit_files, audit_with_files, audited_decision, explain_record,
+};
 pub use candidate::{CandidateSource, GitSource};
 pub use clock::{now, random};
 pub use codes::{GateCode, errors};
 pub use control::open_file;
+pub use decision::Files;
 pub use error::GateError;
 pub use exit_code::{ExitCode, NotAnExitCode};
 pub use export::{ExportRequest, Exported, export_run};

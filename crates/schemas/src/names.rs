@@ -99,6 +99,8 @@ schema_names! {
     OutputVerify => "output-verify-v0.1";
     /// What sign `--json` writes.
     OutputSign => "output-sign-v0.1";
+    /// What `dsse verify --json` writes.
+    OutputDsseVerify => "output-dsse-verify-v0.1";
     /// What audit `--json` writes.
     OutputAudit => "output-audit-v0.1";
     /// What `export verify --json` writes.

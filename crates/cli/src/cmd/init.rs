@@ -23,5 +23,6 @@ pub(crate) fn run(_args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
     }
     ui.say("Next, which exits 0:");
     ui.line(INIT_COMMAND)?;
+    ui.say("The CI job: copy .quorum/example/github-gate.yml to .github/workflows/, or take .quorum/example/gitlab-ci.yml.");
     Ok(ExitCode::Accept)
 }

@@ -6,6 +6,7 @@ mod coordinator;
 mod decide;
 mod demo;
 mod digest;
+mod dsse;
 mod errors;
 mod export;
 mod gate;
@@ -54,6 +55,8 @@ pub(crate) enum Command {
     Verify(verify::Args),
     /// Sign a statement that `verify --unsigned` wrote.
     Sign(sign::Args),
+    /// Check envelopes by hand.
+    Dsse(dsse::Args),
     /// Weigh evidence and write the decision.
     Decide(decide::Args),
     /// Recompute a recorded decision offline.
@@ -106,6 +109,7 @@ pub(crate) fn run(command: Command, ui: &mut Ui) -> Result<ExitCode, CliError> {
         Command::Handoff(args) => handoff::run(args, ui),
         Command::Verify(args) => verify::run(args, ui),
         Command::Sign(args) => sign::run(args, ui),
+        Command::Dsse(args) => dsse::run(args, ui),
         Command::Decide(args) => decide::run(args, ui),
         Command::Audit(args) => audit::run(args, ui),
         Command::Export(args) => export::run(args, ui),

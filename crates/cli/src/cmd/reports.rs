@@ -54,11 +54,24 @@ impl Reports {
     /// # Errors
     /// `cannot_write`, `cannot_write_stdout`.
     pub(super) fn tell(&self, subject: &ReportSubject<'_>, ui: &mut Ui) -> Result<(), CliError> {
-        self.write(subject, |_| true)?;
+        self.publish(subject, ui)?;
         let format = if ui.json() { Format::Json } else { Format::Text };
-        ui.bytes(format.render(subject).as_bytes())?;
+        ui.bytes(format.render(subject).as_bytes())
+    }
+
+    /// Writes every report and the annotations, where stdout has something else to say.
+    ///
+    /// # Errors
+    /// `cannot_write`.
+    pub(super) fn publish(&self, subject: &ReportSubject<'_>, ui: &mut Ui) -> Result<(), CliError> {
+        self.write(subject, |_| true)?;
         self.annotate(subject, ui);
         Ok(())
+    }
+
+    /// Whether there is nobody to tell.
+    pub(super) fn asks_for_nothing(&self) -> bool {
+        self.targets.is_empty() && !self.annotations
     }
 
     /// Tells in every report that the run ended without a decision, so that none of an earlier run stands for it. The

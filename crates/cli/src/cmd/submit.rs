@@ -59,7 +59,12 @@ pub(crate) struct BrokerOptions {
 impl BrokerOptions {
     pub(crate) async fn connect(&self) -> Result<Mesh, CliError> {
         let config = NatsConfig { url: self.nats.clone(), credentials: self.credentials.clone() };
-        Mesh::open(&config, PATIENCE).await.map_err(broken)
+        Mesh::open(&config, PATIENCE).await.map_err(|error| match error {
+            MeshError::FileUnreadable { .. }
+            | MeshError::CredentialsExposed { .. }
+            | MeshError::CredentialsMalformed { .. } => CliError::control(error.code(), error),
+            other => broken(other),
+        })
     }
 }
 
@@ -78,13 +83,11 @@ pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Re
 }
 
 pub(crate) fn run(args: Args, ui: &mut Ui) -> Result<ExitCode, CliError> {
+    // What is wrong with a file is told without a broker.
+    let ready = Ready::of(&args)?;
     let stored = block_on(async {
         let mesh = args.broker.connect().await?;
-        let stored = match (&args.work_unit, &args.result, &args.candidate) {
-            (Some(file), ..) => submit_work_unit(&mesh, file, &args).await,
-            (None, Some(file), Some(candidate)) => submit_result(&mesh, file, candidate, args.key.as_deref()).await,
-            _ => Err(CliError::control(CliCode::NothingToSubmit, "give --work-unit, or --result with --candidate")),
-        }?;
+        let stored = ready.submit(&mesh).await?;
         mesh.close().await.map_err(broken)?;
         Ok(stored)
     })?;
@@ -106,34 +109,72 @@ struct Submitted {
     handoff: Option<C1Digest>,
 }
 
-async fn submit_work_unit(mesh: &Mesh, file: &Path, args: &Args) -> Result<Submitted, CliError> {
-    let document = Document::read(file)?;
-    let unit =
-        WorkUnit::from_value(document.value.clone()).map_err(|error| input::refused(file, error.code(), &error))?;
-    let subject = Subject::sha256(unit.id(), unit.digest());
-    let envelope = document.envelope(PredicateType::WorkUnit, subject, args.key.as_deref(), file)?;
-    if let (Some(baseline), Some(author)) = (&args.baseline, &args.author) {
-        mesh.put_blob(BlobRole::Author, author, &blob(baseline)?).await.map_err(broken)?;
-    }
-    let place = Place::Work { work: unit.id().to_owned(), version: unit.version() };
-    publish(mesh, &place, &envelope, None).await
+/// What will be published, read and checked as far as this machine alone can.
+enum Ready<'a> {
+    Work { place: Place, envelope: Vec<u8>, baseline: Option<(&'a str, Vec<u8>)> },
+    Result { file: &'a Path, candidate: &'a Path, document: Document, key: Option<SigningKey>, bytes: Vec<u8> },
 }
 
-async fn submit_result(mesh: &Mesh, file: &Path, candidate: &Path, key: Option<&Path>) -> Result<Submitted, CliError> {
-    let document = Document::read(file)?;
-    let intake = admit(mesh, file, &document.value).await?;
+impl<'a> Ready<'a> {
+    fn of(args: &'a Args) -> Result<Self, CliError> {
+        let (file, candidate) = match (&args.work_unit, &args.result, &args.candidate) {
+            (Some(file), ..) => (file, None),
+            (None, Some(file), Some(candidate)) => (file, Some(candidate)),
+            _ => {
+                let why = "give --work-unit, or --result with --candidate";
+                return Err(CliError::control(CliCode::NothingToSubmit, why));
+            }
+        };
+        let document = Document::read(file)?;
+        let key = document.key(args.key.as_deref(), file)?;
+        if let Some(candidate) = candidate {
+            return Ok(Self::Result { file, candidate, document, key, bytes: blob(candidate)? });
+        }
+        let unit =
+            WorkUnit::from_value(document.value.clone()).map_err(|error| input::refused(file, error.code(), &error))?;
+        let subject = Subject::sha256(unit.id(), unit.digest());
+        let baseline = match (&args.baseline, &args.author) {
+            (Some(baseline), Some(author)) => Some((author.as_str(), blob(baseline)?)),
+            _ => None,
+        };
+        let place = Place::Work { work: unit.id().to_owned(), version: unit.version() };
+        Ok(Self::Work { place, envelope: document.envelope(PredicateType::WorkUnit, subject, key), baseline })
+    }
+
+    async fn submit(self, mesh: &Mesh) -> Result<Submitted, CliError> {
+        match self {
+            Self::Work { place, envelope, baseline } => {
+                if let Some((author, bytes)) = &baseline {
+                    mesh.put_blob(BlobRole::Author, author, bytes).await.map_err(broken)?;
+                }
+                publish(mesh, &place, &envelope, None).await
+            }
+            Self::Result { file, candidate, document, key, bytes } => {
+                let intake = admit(mesh, file, &document.value).await?;
+                submit_result(mesh, &intake, document, key, (candidate, &bytes)).await
+            }
+        }
+    }
+}
+
+async fn submit_result(
+    mesh: &Mesh,
+    intake: &Intake,
+    document: Document,
+    key: Option<SigningKey>,
+    (candidate, bytes): (&Path, &[u8]),
+) -> Result<Submitted, CliError> {
     let (manifest, binding) = (&intake.manifest, &intake.binding);
     let about = candidate_subject(binding);
     let subject =
         Subject { name: about.name().to_owned(), digest: [(about.algorithm().to_owned(), about.hex())].into() };
-    let envelope = document.envelope(PredicateType::ResultManifest, subject, key, file)?;
-    let bytes = blob(candidate)?;
-    if about.algorithm() == "sha256" && about.hex() != Digest::of(&bytes).hex() {
-        let why = format!("it has sha256:{}, the manifest offers sha256:{}", Digest::of(&bytes).hex(), about.hex());
+    let envelope = document.envelope(PredicateType::ResultManifest, subject, key);
+    if about.algorithm() == "sha256" && about.hex() != Digest::of(bytes).hex() {
+        let why = format!("it has sha256:{}, the manifest offers sha256:{}", Digest::of(bytes).hex(), about.hex());
         return Err(input::refused(candidate, CliCode::WrongCandidate, &why));
     }
     // The candidate is there before anybody can be asked to look at it.
-    mesh.put_blob(BlobRole::Worker, manifest.worker_id(), &bytes).await.map_err(broken)?;
+    mesh.put_blob(BlobRole::Worker, manifest.worker_id(), bytes).await.map_err(broken)?;
     let place = Place::Result {
         worker: manifest.worker_id().to_owned(),
         work: intake.work_unit.id().to_owned(),
@@ -201,31 +242,35 @@ impl Document {
         Ok(Self { value: statement.predicate, envelope: Some(bytes) })
     }
 
-    fn envelope(
-        self,
-        predicate_type: PredicateType,
-        subject: Subject,
-        key: Option<&Path>,
-        file: &Path,
-    ) -> Result<Vec<u8>, CliError> {
-        match (self.envelope, key) {
-            (Some(envelope), None) => Ok(envelope),
+    /// The key that signs it: one, or none for what is signed already.
+    fn key(&self, key: Option<&Path>, file: &Path) -> Result<Option<SigningKey>, CliError> {
+        match (&self.envelope, key) {
+            (Some(_), None) => Ok(None),
             (Some(_), Some(_)) => Err(input::refused(file, CliCode::AlreadySigned, &"it is signed; leave --key out")),
             (None, None) => Err(input::refused(file, CliCode::NotSigned, &"it is bare; give --key to sign it")),
-            (None, Some(path)) => {
-                let key: SigningKey = crate::keyfile::private(path)?;
-                let statement = Statement { subject: vec![subject], predicate_type, predicate: self.value };
-                Ok(sign(PAYLOAD_TYPE, &statement.to_bytes(), &key))
-            }
+            (None, Some(path)) => Ok(Some(crate::keyfile::private(path)?)),
         }
+    }
+
+    /// What is published: the envelope as it was read, or one that `key` signs.
+    fn envelope(self, predicate_type: PredicateType, subject: Subject, key: Option<SigningKey>) -> Vec<u8> {
+        let Some(key) = key else { return self.envelope.unwrap_or_default() };
+        let statement = Statement { subject: vec![subject], predicate_type, predicate: self.value };
+        sign(PAYLOAD_TYPE, &statement.to_bytes(), &key)
     }
 }
 
 /// The bytes that travel for a path: the file's own, or the deterministic ZIP of a directory.
 fn blob(path: &Path) -> Result<Vec<u8>, CliError> {
     let wrong = |source| CliError::Read { path: path.to_owned(), source };
-    if std::fs::metadata(path).map_err(wrong)?.is_dir() {
+    let found = std::fs::metadata(path).map_err(wrong)?;
+    if found.is_dir() {
         return quorum_verifier::bundle::zip_dir(path).map_err(|error| input::refused(path, error.code(), &error));
     }
-    input::read(path, quorum_mesh::limits::BLOB_BYTES + 1)
+    let limit = quorum_mesh::limits::BLOB_BYTES;
+    if found.len() > limit {
+        let why = format!("it has {} bytes, the mesh takes {limit}", found.len());
+        return Err(input::refused(path, CliCode::InputTooLarge, &why));
+    }
+    input::read(path, limit)
 }

@@ -44,6 +44,10 @@ const GOOD: &[(&str, &[&str])] = &[
     ),
     ("sign", &["sign --key verifier-a.pem --trust trust.json statement.json -o evidence.json"]),
     (
+        "dsse verify",
+        &["dsse verify evidence.dsse.json --trust trust.json", "dsse verify evidence.dsse.json --public-key gate.pem"],
+    ),
+    (
         "decide",
         &[
             "decide --work-unit example/work-unit.json --result bare.json --trust trust.json --evidence evidence.dsse.json",
@@ -170,6 +174,7 @@ const BAD: &[(&str, &str)] = &[
     ("decide --work-unit absent --result bare.json --trust trust.json", "cannot_read"),
     ("demo --nats-server absent", "nats_server_missing"),
     ("digest broken.toml", "json_syntax"),
+    ("dsse verify bare.json --trust trust.json", "malformed"),
     ("errors nonsense", "code_unknown"),
     ("exit-codes surplus", "usage"),
     ("gate --work-unit example/work-unit.json --candidate example/good --plan broken.toml", "plan_unknown_key"),
@@ -202,7 +207,7 @@ const BAD: &[(&str, &str)] = &[
     ("schema show nonsense", "schema_unknown"),
     ("show nonsense --credentials absent", "usage"),
     ("sign --key gate.pem --trust trust.json statement.json -o no.json", "wrong_role"),
-    ("submit --credentials absent --work-unit example/work-unit.json", "file_unreadable"),
+    ("submit --credentials absent --work-unit example/work-unit.json --key gate.pem", "file_unreadable"),
     ("trust accept trust.json broken.toml", "malformed"),
     ("trust diff trust.json broken.toml", "malformed"),
     ("trust replace-key trust.json --root-key root.pem --role gate --id gat --public-key spare.pem", "entry_unknown"),

@@ -42,6 +42,10 @@ const PLACE: &[Badness] = &[Missing, Pipe, Huge, Locked];
 /// than the record's is a difference.
 const JUDGED: &[Badness] = &[Missing, Directory, Pipe, Huge, Locked];
 
+/// For commands that look for a broker next, and so long that one such look is enough: a file with the line ends of
+/// Windows is right.
+const FOR_A_BROKER: &[Badness] = &[Missing, Directory, Pipe, Huge, Empty, Nul, ByteOrderMark, Utf16, Locked];
+
 /// An argument that names a file: the command with `{}` in its place, and the file that would be right.
 struct Argument {
     line: &'static str,
@@ -61,7 +65,11 @@ const fn judged(line: &'static str, good: &'static str) -> Argument {
     Argument { line, good, kinds: JUDGED }
 }
 
-/// Every argument of the commands that work without a server. The paths that are right are those of [`world`].
+const fn mesh(line: &'static str, good: &'static str) -> Argument {
+    Argument { line, good, kinds: FOR_A_BROKER }
+}
+
+/// Every argument of the commands, of those of the mesh as far as they come without a server. The paths that are right are those of [`world`].
 const ARGUMENTS: &[Argument] = &[
     argument(
         "gate --work-unit {} --candidate example/good --plan example/plan.toml --out out",
@@ -128,6 +136,10 @@ const ARGUMENTS: &[Argument] = &[
          --trust trust.json --unsigned --out out",
         "example/good",
     ),
+    argument("dsse verify {} --trust trust.json", "evidence/evidence.dsse.json"),
+    argument("dsse verify {} --public-key gate.pem", "evidence/evidence.dsse.json"),
+    argument("dsse verify evidence/evidence.dsse.json --trust {}", "trust.json"),
+    argument("dsse verify evidence/evidence.dsse.json --public-key {}", "verifier-a.pem"),
     argument("decide --work-unit {} --result manifest.json --trust trust.json --out out", "example/work-unit.json"),
     argument("decide --work-unit example/work-unit.json --result {} --trust trust.json --out out", "manifest.json"),
     argument("decide --work-unit example/work-unit.json --result manifest.json --trust {} --out out", "trust.json"),
@@ -192,9 +204,36 @@ const ARGUMENTS: &[Argument] = &[
     argument("schema check work-unit-v0.1 {}", "example/work-unit.json"),
     argument("schema check policy-v0.1 {}", "example/policy.toml"),
     argument("digest {}", "example/work-unit.json"),
+    mesh("submit --nats NOBODY --credentials {} --work-unit example/work-unit.json --key gate.pem", "user.toml"),
+    mesh("submit --nats NOBODY --credentials user.toml --work-unit {} --key gate.pem", "example/work-unit.json"),
+    mesh("submit --nats NOBODY --credentials user.toml --work-unit example/work-unit.json --key {}", "gate.pem"),
+    mesh("submit --nats NOBODY --credentials user.toml --result {} --candidate example/good", "manifest.json"),
+    place("submit --nats NOBODY --credentials user.toml --result manifest.json --candidate {}", "example/good"),
+    place(
+        "submit --nats NOBODY --credentials user.toml --work-unit example/work-unit.json --key gate.pem --author a \
+         --baseline {}",
+        "example/good/answer.json",
+    ),
+    mesh("mesh apply --nats NOBODY --credentials {} --verifier a", "user.toml"),
+    mesh("watch --nats NOBODY --credentials {}", "user.toml"),
+    mesh("show SOME-HANDOFF --nats NOBODY --credentials {}", "user.toml"),
     argument("coordinator --check-config --config {}", "coordinator.toml"),
     argument("verifier --check-config --config {}", "verifier.toml"),
 ];
+
+/// The command with `path` in its place. Where nothing is wrong with the files, nobody answers at the broker's address.
+fn command_line(argument: &Argument, path: &str) -> String {
+    let handoff = format!("sha256:{}", "0".repeat(64));
+    argument.line.replace("{}", path).replace("NOBODY", "nats://127.0.0.1:1").replace("SOME-HANDOFF", &handoff)
+}
+
+/// Whether the command ended as it does with files that are right.
+fn right(argument: &Argument, said: &Said) -> bool {
+    match argument.line.contains("NOBODY") {
+        true => said.code == 5 && said.stderr.starts_with("error[connect_failed]"),
+        false => matches!(said.code, 0 | 1 | 3),
+    }
+}
 
 /// Where `nobody` can read and write; also a folder of keys, evidence and a record.
 fn world() -> World {
@@ -221,6 +260,8 @@ fn world() -> World {
     world.write("groups.toml", "schema_version = \"0.1\"\nid = \"g\"\n[groups]\nk = 1\nof = [\"acme\"]\n");
     world.run("policy export-tlog groups.toml --leave-out rest --trust trust.json -o witnesses.policy").exits(0);
     world.run("export run-report record --run run.json -o report.json").exits(0);
+    let user = world.write("user.toml", "user = \"w\"\npassword = \"p\"\n");
+    fs::set_permissions(user, Permissions::from_mode(0o600)).unwrap();
     world.write("coordinator.toml", "id = \"c\"\n");
     world.write("verifier.toml", "id = \"v\"\n");
     world
@@ -330,7 +371,7 @@ fn check(arguments: &[Argument]) {
     for argument in arguments {
         for badness in argument.kinds {
             let path = badness.make(&world, argument.good);
-            let line = argument.line.replace("{}", path.to_str().unwrap());
+            let line = command_line(argument, path.to_str().unwrap());
             hand_over(&world);
             let before = listing(&world.path(""));
             let bad = world.path("bad");
@@ -348,7 +389,7 @@ fn check(arguments: &[Argument]) {
                 ));
             };
             // Line ends of Windows are white space in JSON, TOML and PEM: the file is as good as it was, or refused.
-            let fine = *badness == CarriageReturns && matches!(said.code, 0 | 1 | 3);
+            let fine = *badness == CarriageReturns && right(argument, &said);
             let judged = matches!(said.code, 1) && argument.line.contains(" check");
             if !fine && !judged {
                 if !matches!(said.code, 2 | 6) {
@@ -393,12 +434,17 @@ fn files_for_decide_and_sign() {
 
 #[test]
 fn files_for_audit_handoff_and_manifest() {
-    check(&of(&["audit", "handoff", "manifest"]));
+    check(&of(&["audit", "dsse", "handoff", "manifest"]));
 }
 
 #[test]
 fn files_for_trust_roots_keys_schemas_and_daemons() {
     check(&of(&["trust", "keys", "schema", "digest", "coordinator", "verifier"]));
+}
+
+#[test]
+fn files_for_commands_of_the_mesh() {
+    check(&of(&["submit", "mesh", "watch", "show"]));
 }
 
 #[test]
@@ -411,17 +457,81 @@ fn every_argument_is_tried_and_right_without_badness() {
     let world = world();
     let tried: usize = ["gate", "verify", "decide", "sign", "audit", "handoff", "manifest", "policy", "trust", "keys"]
         .iter()
-        .chain(&["schema", "digest", "coordinator", "verifier", "export", "import"])
+        .chain(&["schema", "digest", "coordinator", "verifier", "export", "import", "dsse"])
+        .chain(&["submit", "mesh", "watch", "show"])
         .map(|name| of(&[name]).len())
         .sum();
     assert_eq!(tried, ARGUMENTS.len());
+    let mut brokers = 0;
     for argument in ARGUMENTS {
-        let said = world.run(&argument.line.replace("{}", argument.good));
+        if argument.line.contains("NOBODY") {
+            brokers += 1;
+            if brokers > 1 {
+                continue;
+            }
+        }
+        let said = world.run(&command_line(argument, argument.good));
         // The daemons' files name others that this world does not have.
         if !argument.line.contains("--check-config") {
-            assert!(matches!(said.code, 0 | 1 | 3), "{}: {}", argument.line, said.stderr);
+            assert!(right(argument, &said), "{}: {}", argument.line, said.stderr);
         }
         remove(&world.path("out"));
+    }
+}
+
+/// Each command that writes, told to write over one of its own inputs, by its name or by a link to it.
+const OVER: &[(&str, &str)] = &[
+    ("manifest --work-unit example/work-unit.json --candidate example/good --worker w --key {} -o {}", "worker.pem"),
+    ("manifest --work-unit example/work-unit.json --candidate {} --worker w -o {}", "example/good/answer.json"),
+    ("handoff derive --work-unit {} --result bare.json -o {}", "example/work-unit.json"),
+    ("sign --key verifier-a.pem --trust trust.json {} -o {}", "statement.json"),
+    ("sign --key {} --trust trust.json statement.json -o {}", "verifier-a.pem"),
+    (
+        "gate --work-unit example/work-unit.json --candidate example/good --plan {} --report markdown=r.md --report json={}",
+        "example/plan.toml",
+    ),
+    (
+        "decide --work-unit example/work-unit.json --result manifest.json --trust {} --out made --report junit={}",
+        "trust.json",
+    ),
+    ("audit record --trust {} --report json={}", "trust.json"),
+    ("export run-report record --run {} -o {}", "run.json"),
+    ("export human-decision --report {} --id a/b --decision reject --rationale n --decider d -o {}", "report.json"),
+    ("policy export-tlog {} --leave-out rest --trust trust.json -o {}", "groups.toml"),
+    ("policy import-tlog {} --trust trust.json -o {}", "witnesses.policy"),
+    ("trust sign {} --trust trust.json --root-key root.pem -o {}", "proposal.json"),
+    ("trust retire trust.json --root-key {} --role gate --id gate --propose {}", "root.pem"),
+];
+
+#[test]
+fn no_command_writes_over_what_it_reads() {
+    let world = world();
+    for (line, input) in OVER {
+        let line = line.replacen("{}", input, 1);
+        let hard = world.path("hard");
+        fs::hard_link(world.path(input), &hard).unwrap();
+        std::os::unix::fs::symlink(world.path(input), world.path("soft")).unwrap();
+        let before = (listing(&world.path("")), world.read(input));
+        for name in [*input, "hard", "soft", "./example/../soft"] {
+            world.run(&line.replace("{}", name)).refuses(2, "output_is_input");
+            assert_eq!((listing(&world.path("")), world.read(input)), before, "{line}");
+        }
+        fs::remove_file(hard).unwrap();
+        fs::remove_file(world.path("soft")).unwrap();
+    }
+}
+
+#[test]
+fn init_follows_no_link() {
+    for link in [".quorum", ".quorum/example", ".quorum/example/candidate"] {
+        let world = World::new();
+        fs::create_dir(world.path("elsewhere")).unwrap();
+        let place = world.path(&format!("repo/{link}"));
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(world.path("elsewhere"), place).unwrap();
+        let mut command = world.command();
+        Said::of(command.arg("init").current_dir(world.path("repo")).output().unwrap()).refuses(2, "init_exists");
+        assert_eq!(listing(&world.path("elsewhere")), [], "{link}");
     }
 }
 

@@ -12,7 +12,7 @@ use quorum_schemas::upstream;
 use serde_json::Value as Json;
 
 use self::runner::{Run, bash, git};
-use crate::world::World;
+use crate::world::{Said, World};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -235,6 +235,56 @@ fn composite_action() {
     let ended = act(&wrong, "no-plan", &[("plan", ".quorum/absent.toml")]).fails(2);
     assert_eq!((output(&ended, "recommendation"), output(&ended, "record")), (String::new(), String::new()));
     assert!(fs::read_to_string(output(&ended, "junit")).unwrap().contains("<error "));
+}
+
+/// Without a binary the action builds one. The build itself is what every other test rests on, so cargo is played here by a
+/// script that holds its arguments and its directory against what they must be and puts the built binary where cargo would.
+#[test]
+fn composite_action_builds_where_there_is_no_binary() {
+    let action = yaml("action.yml");
+    let step = &action["runs"]["steps"][0];
+    assert_eq!(step["id"], "binary");
+    let manifest = fs::read_to_string(root().join("crates/cli/Cargo.toml")).unwrap();
+    assert!(manifest.contains("name = \"quorum-cli\"") && manifest.contains("name = \"quorum\""), "{manifest}");
+    let world = World::new();
+    let source = world.path("action");
+    fs::create_dir_all(&source).unwrap();
+    let cargo = format!(
+        "#!/bin/sh\n[ \"$*\" = 'build --locked --release --package quorum-cli' ] || exit 101\n\
+         [ \"$PWD\" = '{}' ] || exit 102\n\
+         mkdir -p \"${{CARGO_TARGET_DIR:-target}}/release\"\n\
+         ln -s '{}' \"${{CARGO_TARGET_DIR:-target}}/release/quorum\"\n",
+        source.canonicalize().unwrap().display(),
+        env!("CARGO_BIN_EXE_quorum")
+    );
+    let cargo = world.write("bin/cargo", cargo);
+    let executable = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
+    fs::set_permissions(&cargo, executable).unwrap();
+    let elsewhere = world.path("elsewhere").display().to_string();
+    let places = [
+        (None, source.join("target")),
+        (Some("build"), source.join("build")),
+        (Some(elsewhere.as_str()), world.path("elsewhere")),
+    ];
+    let run = |target: Option<&str>| {
+        let output = world.write("output", "");
+        let mut command = Command::new("bash");
+        command.args(["-eo", "pipefail", "-c", step["run"].as_str().unwrap()]).current_dir(world.path("")).env_clear();
+        command.env("PATH", format!("{}:/usr/bin:/bin", world.path("bin").display()));
+        command.env("BINARY", "").env("ACTION_PATH", source.canonicalize().unwrap()).env("GITHUB_OUTPUT", &output);
+        command.envs(target.map(|target| ("CARGO_TARGET_DIR", target)));
+        Said::of(command.output().unwrap())
+    };
+    for (target, place) in places {
+        run(target).exits(0);
+        let told = String::from_utf8(world.read("output")).unwrap();
+        let path = told.trim().strip_prefix("path=").unwrap();
+        assert_eq!(Path::new(path), place.join("release/quorum").as_path());
+    }
+    // A build that fails ends the step.
+    world.write("bin/cargo", "#!/bin/sh\nexit 101\n");
+    run(None).exits(101);
+    assert_eq!(world.read("output"), b"", "and tells no path");
 }
 
 #[test]

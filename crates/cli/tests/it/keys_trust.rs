@@ -282,7 +282,8 @@ fn a_threshold_of_two_needs_two_people_and_rotates() {
     desk.fails("trust init trust.json --root-key a.pem --root-key a.pem --threshold 2", 2, "duplicate_public_key");
     assert!(!desk.names().contains("trust.json"));
     desk.ok("trust init trust.json --root-key a.pem --root-key b.pem --threshold 2");
-    desk.fails("trust admit-policy trust.json --root-key a.pem local", 2, "threshold_not_met");
+    let talk = desk.fails("trust admit-policy trust.json --root-key a.pem local", 2, "threshold_not_met");
+    assert!(talk.contains("--propose FILE"), "says how to go on: {talk}");
     desk.fails("trust admit-policy trust.json --root-key a.pem --root-key a.pem local", 2, "threshold_not_met");
     desk.ok("trust admit-policy trust.json --root-key a.pem --root-key b.pem local");
     let before = desk.trust();

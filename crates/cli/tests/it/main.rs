@@ -4,6 +4,7 @@
 mod arguments;
 mod bad_input;
 mod ci_examples;
+mod dsse;
 mod evaluator_plans;
 mod export;
 mod gate_audit;

@@ -48,6 +48,8 @@ fn cases() -> Vec<(&'static str, String)> {
         ("record_differs", "export run-report broken".to_owned()),
         ("export_without_decision", "export run-report undecided".to_owned()),
         ("export_of_several_policies", "export run-report record strict".to_owned()),
+        ("output_is_input", format!("{GATE} --report json=example/plan.toml")),
+        ("report_in_record", "audit record --report json=record/r.json".to_owned()),
         ("report_twice", format!("{GATE} --report json=r --report markdown=r")),
         (
             "trust_file_exists",
@@ -69,6 +71,8 @@ fn cases() -> Vec<(&'static str, String)> {
         ("toml_syntax", "schema check policy-v0.1 array.toml".to_owned()),
         ("trust_root_exists", "trust init trust.json --root-key root.pem".to_owned()),
         ("trust_root_expired", "trust retire expired.json --root-key root.pem --role gate --id gate".to_owned()),
+        ("not_signed", format!("{submit} --work-unit example/work-unit.json")),
+        ("already_signed", format!("{submit} --work-unit unit.dsse.json --key gate.pem")),
         ("file_unreadable", format!("{submit} --work-unit example/work-unit.json --key gate.pem")),
         ("config_malformed", "coordinator --config unknown.toml".to_owned()),
         ("config_malformed", "verifier --config unknown.toml".to_owned()),
@@ -143,15 +147,13 @@ fn cases() -> Vec<(&'static str, String)> {
 
 /// Codes of `cli` and `gate` that no command line of one machine in good order can bring about.
 const ELSEWHERE: &[(&str, &str)] = &[
-    ("already_signed", "read after a broker has answered: tests/e2e"),
-    ("not_signed", "read after a broker has answered: tests/e2e"),
     ("unknown_work_unit", "read after a broker has answered: tests/e2e"),
     ("wrong_candidate", "read after a broker has answered: tests/e2e"),
     ("connection_closed", "a broker that goes away while somebody watches"),
     ("nothing_to_submit", "the parser asks for it first; stands where a match must be whole"),
     ("candidate_missing", "the parser asks for it first; stands where a match must be whole"),
     ("cannot_write_stdout", "bad_input::a_stdout_that_takes_nothing_exits_5"),
-    ("input_too_large", "the readers' own limits speak first"),
+    ("input_too_large", "bad_input: needs a file of 2 GiB"),
     ("clock_unusable", "needs a clock before 1970"),
     ("no_randomness", "needs a kernel without randomness"),
     ("own_program_unknown", "needs a system without /proc"),
@@ -207,6 +209,12 @@ fn world() -> (World, BTreeMap<&'static str, String>) {
         predicate: parse(text("bare.json").replace("\"w\"", "\"worker\"").as_bytes()).unwrap(),
     };
     world.write("subject.json", sign(PAYLOAD_TYPE, &manifest.to_bytes(), &SigningKey::from_seed(&[5; 32])));
+    let unit = Statement {
+        subject: vec![Subject::sha256("unit", Digest::of(b"unit"))],
+        predicate_type: PredicateType::WorkUnit,
+        predicate: parse(text("example/work-unit.json").as_bytes()).unwrap(),
+    };
+    world.write("unit.dsse.json", sign(PAYLOAD_TYPE, &unit.to_bytes(), &SigningKey::from_seed(&[5; 32])));
     world.write("other.json", text("bare.json").replace("examples/json-answer", "examples/json-onswer"));
     world.write("extra.json", text("bare.json").replacen('{', "{\"extra\": 1,", 1));
     world.write("identified.json", text("example/work-unit.json").replace("\"untrusted\"", "\"identified\""));

@@ -135,6 +135,47 @@ fn completions_for_every_shell() {
     assert_eq!(Said::of(output).exits(0).stdout.trim(), "derive");
 }
 
+/// Zsh and fish read their scripts where they are installed. Neither is in what `./x setup` installs, so elsewhere the
+/// form alone is looked at: what they start with, every quote closed, commands there.
+#[test]
+fn completions_of_zsh_and_fish_are_whole() {
+    let world = World::new();
+    for (shell, check) in [("zsh", "-n"), ("fish", "--no-execute")] {
+        let script = world.run(&format!("completions {shell}")).exits(0).stdout;
+        let file = world.write(&format!("quorum.{shell}"), &script);
+        match Command::new(shell).arg(check).arg(&file).output() {
+            Ok(output) => assert_eq!(Said::of(output).exits(0).stderr, "", "{shell}"),
+            Err(error) => eprintln!("no {shell} here ({error}): its completions are not parsed"),
+        }
+        assert_eq!(open_at_the_end(&script, shell == "fish"), None, "{shell}");
+    }
+    let zsh = String::from_utf8(world.read("quorum.zsh")).unwrap();
+    assert!(zsh.starts_with("#compdef quorum\n"));
+    let fish = String::from_utf8(world.read("quorum.fish")).unwrap();
+    assert!(fish.lines().filter(|line| line.starts_with("complete -c quorum ")).count() > 100);
+    for command in ["gate", "dsse", "submit", "trust"] {
+        assert!(zsh.contains(&format!("'{command}:")) && fish.contains(&format!("-a \"{command}\"")), "{command}");
+    }
+}
+
+/// The quote that a shell would still wait for; in fish a backslash also escapes inside of single quotes.
+fn open_at_the_end(script: &str, fish: bool) -> Option<char> {
+    let mut open = None;
+    let code: Vec<&str> = script.lines().filter(|line| !line.trim_start().starts_with('#')).collect();
+    let code = code.join("\n");
+    let mut characters = code.chars();
+    while let Some(character) = characters.next() {
+        match (open, character) {
+            (Some('\''), '\\') if fish => drop(characters.next()),
+            (Some('\''), '\'') | (Some('"'), '"') => open = None,
+            (None | Some('"'), '\\') => drop(characters.next()),
+            (None, '\'' | '"') => open = Some(character),
+            _ => {}
+        }
+    }
+    open
+}
+
 #[test]
 fn the_width_of_the_help_follows_the_terminal_to_100() {
     let world = World::new();

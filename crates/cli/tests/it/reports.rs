@@ -327,6 +327,56 @@ fn all_formats_in_one_run_and_annotations_on_stderr() {
     world.run(&format!("{GATE} --annotations gitlab")).refuses(2, "usage");
 }
 
+/// Reports again, of a record alone: what `audit` writes looks as green as the decision was, and a record that differs is
+/// no success whatever it says.
+#[test]
+fn an_audit_publishes_the_reports_of_a_record() {
+    let world = World::with_example();
+    let all = Format::ALL.iter().map(|it| format!("--report {it}={it}.{}", suffix(*it))).collect::<Vec<_>>().join(" ");
+    let green = |world: &World, accepts: bool, what: &str| {
+        let text = |format: Format| String::from_utf8(world.read(&format!("{format}.{}", suffix(format)))).unwrap();
+        let report = parse(text(Format::Json).trim_end().as_bytes()).unwrap();
+        validate(SchemaName::Report, &report).unwrap();
+        assert_eq!(report.get("exit_code").and_then(Value::as_u64) == Some(0), accepts, "{what}");
+        assert_eq!(self::green(&text(Format::Markdown)), accepts, "{what}");
+        let failing = ["<failure", "<error"].iter().any(|tag| text(Format::Junit).contains(tag));
+        assert_eq!(failing, !accepts, "{what}: {}", text(Format::Junit));
+        assert_eq!(text(Format::Sarif).contains("\"level\": \"error\""), !accepts, "{what}");
+        if let Some(seen) = foreign(&world.path("")) {
+            assert_eq!(seen["junit.xml"]["tests"] != 0, true, "{seen:?}");
+            assert_eq!(seen["sarif.sarif"]["successful"], accepts, "{seen:?}");
+        }
+        report
+    };
+    for (candidate, code) in [("good", 0), ("wrong", 1), ("forbidden", 1)] {
+        let gate = GATE.replace("example/good", &format!("example/{candidate}"));
+        world.run(&format!("{gate} --out {candidate}-record --report json=before.json")).exits(code);
+        let said = world.run(&format!("audit {candidate}-record {all} --annotations github")).exits(0);
+        assert!(said.stdout.starts_with("same: "), "{}", said.stdout);
+        assert_eq!(said.stderr.contains("::error "), code != 0, "{}", said.stderr);
+        let report = green(&world, code == 0, candidate);
+        let before = parse(world.read("before.json").trim_ascii_end()).unwrap();
+        assert_eq!(report.get("decision"), before.get("decision"), "{candidate}");
+    }
+    // Undecided, and then a record that somebody touched.
+    world.run(&format!("{GATE} --policy two-of-three --out thin-record")).exits(3);
+    world.run(&format!("audit thin-record {all}")).exits(0);
+    green(&world, false, "insufficient");
+    world.write("good-record/policy.toml", "changed");
+    let said = world.run(&format!("audit good-record {all} --annotations github")).exits(1);
+    assert!(said.stderr.contains("::error "), "{}", said.stderr);
+    let report = green(&world, false, "differs");
+    assert_eq!(report.at(&["error", "code"]).and_then(Value::as_str), Some("record_differs"));
+    world.run(&format!("audit absent {all}")).exits(2);
+    let report = green(&world, false, "no record");
+    assert_eq!(report.at(&["error", "code"]).and_then(Value::as_str), Some("cannot_read"));
+    // A report never becomes a file of the record.
+    for inside in ["wrong-record/r.json", "./wrong-record/../wrong-record/r.json"] {
+        world.run(&format!("audit wrong-record --report json={inside}")).refuses(2, "report_in_record");
+    }
+    world.run("audit wrong-record").exits(0);
+}
+
 /// A run that ends early leaves no report of an earlier run standing, and writes none into the candidate.
 #[test]
 fn an_error_is_told_in_the_reports() {

@@ -162,7 +162,13 @@ fn edit(
 
 fn complete(draft: &TrustDraft, signers: &[SigningKey]) -> Result<TrustRoot, CliError> {
     let proposal = draft.propose(&signers.iter().collect::<Vec<_>>());
-    proposal.and_then(|proposal| proposal.finish()).map_err(|error| keyfile::refused_change(&error))
+    proposal.and_then(|proposal| proposal.finish()).map_err(|error| match error {
+        AttestError::ThresholdNotMet { .. } => {
+            let why = format!("{}; nothing was written: with --propose FILE others can sign it there", error.words());
+            CliError::control(error.code(), why)
+        }
+        error => keyfile::refused_change(&error),
+    })
 }
 
 fn propose(draft: &TrustDraft, signers: &[SigningKey], file: &Path, ui: &mut Ui) -> Result<ExitCode, CliError> {
