@@ -2,15 +2,16 @@
 //! away and leaves the objection.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use quorum_attest::PredicateType;
+use quorum_attest::{Entry, PredicateType, Role};
 use quorum_policies::{
     Decision, Outcome, Policy, Received, RefusalCode, RefusalKind, Standing, WorkerIdentity, decide,
 };
 use quorum_schemas::{Digest, SchemaName, validate};
 use serde_json::Value as Json;
 
-use crate::build::{Built, at, build, evidence_as, key_id, predicate};
+use crate::build::{Built, at, build, evidence_as, key_id, next_trust_root, predicate, spare_key};
 use crate::cases::{
     Fault, PlainCase, PlainEnvelope, PlainPolicy, PlainSeat, PlainVerifier, PlainWorkUnit, PlainWorker, support,
 };
@@ -402,6 +403,16 @@ fn a_case_whose_parts_do_not_belong_together_is_no_decision() {
     let mut built = build(&one_verifier());
     built.worker = WorkerIdentity::Authenticated { key_id: key_id(0) };
     assert_eq!(code(&built), "case_inconsistent");
+    // Another worker than the manifest's, and a verifier that has the name of the manifest's worker.
+    for (place, (role, id)) in [(Role::Worker, "worker-2"), (Role::Verifier, "worker-1")].into_iter().enumerate() {
+        let mut built = build(&one_verifier());
+        let (root, key) = (Rc::clone(&built.trust), spare_key(place));
+        built.worker = WorkerIdentity::Authenticated { key_id: key.key_id() };
+        built.trust = Rc::new(next_trust_root(&root, |draft| {
+            draft.add(Entry::new(role, id, key, root.issued_at(), root.expires_at())).expect("a fresh entry");
+        }));
+        assert_eq!(code(&built), "case_inconsistent", "{role} {id}");
+    }
     let mut built = build(&one_verifier());
     built.panel = 33;
     assert_eq!(code(&built), "panel_out_of_range");
