@@ -39,8 +39,8 @@ pub(crate) struct Wiring {
 /// As [`run`], with more descriptors.
 pub(crate) fn run_wired(spec: &Spec, mut wiring: Wiring) -> Result<RunReport, SandboxError> {
     check(spec)?;
-    let prepared = effect::prepare(spec)?;
     let sandboxed = admit_class(spec.isolation)?;
+    let prepared = effect::prepare(spec)?;
     wiring.pipes = prepared.pipes(spec)?;
     wiring.group = Group::make(spec);
     let description = describe(spec, sandboxed, &wiring)?;

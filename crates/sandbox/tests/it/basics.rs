@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use quorum_sandbox::{End, Isolation, SandboxError, Spec, probe, run};
+use quorum_sandbox::{Effect, End, Isolation, SandboxError, Spec, probe, run};
 
 use crate::support::{BOTH, again_as_ordinary_user, in_own_process, open_folder, ready, shell, text};
 
@@ -192,6 +192,13 @@ fn without_namespaces_the_class_is_refused_and_none_still_runs() {
         let error = run(&shell("true", Isolation::ProcessSandbox)).unwrap_err();
         assert_eq!(error.code(), "effect-mode-unenforceable", "{error}");
         assert_eq!(probe().unwrap().isolation, Isolation::None);
+        // Nor does anything weaker run under the name of an effect.
+        let trees = vec![PathBuf::from("/tmp")];
+        for effect in [Effect::Observation { roots: trees.clone() }, Effect::Mutation { trees }] {
+            let mut spec = shell("true", Isolation::ProcessSandbox);
+            spec.effect = effect;
+            assert_eq!(run(&spec).unwrap_err().code(), "effect-mode-unenforceable");
+        }
         assert_eq!(run(&shell("exit 4", Isolation::None)).unwrap().end, End::Exited(4));
         return;
     }

@@ -140,7 +140,9 @@ fn issue_4_bounds_of_a_mutation() {
 fn issue_4_a_detached_writer_is_ended_first() {
     let root = tree();
     let token = token();
-    let line = format!("(while :; do date +%N > ticking; done) & setsid sleep {token} & : > done");
+    // Names that come and go while somebody reads would be missed between the list and the look.
+    let make = "for n in $(seq 400); do : > n$n; done";
+    let line = format!("{make}; (while :; do rm n*; {make}; done) 2>/dev/null & setsid sleep {token} & : > done");
     let report = run(&mutate(&line, root.path())).unwrap();
     assert_eq!(report.end, End::Exited(0));
     assert_eq!(alive(&token), 0);
