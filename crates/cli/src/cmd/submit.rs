@@ -112,7 +112,7 @@ struct Submitted {
 /// What will be published, read and checked as far as this machine alone can.
 enum Ready<'a> {
     Work { place: Place, envelope: Vec<u8>, baseline: Option<(&'a str, Vec<u8>)> },
-    Result { file: &'a Path, candidate: &'a Path, document: Document, key: Option<SigningKey>, bytes: Vec<u8> },
+    Result { file: &'a Path, candidate: &'a Path, document: Document, key: Option<Box<SigningKey>>, bytes: Vec<u8> },
 }
 
 impl<'a> Ready<'a> {
@@ -128,7 +128,8 @@ impl<'a> Ready<'a> {
         let document = Document::read(file)?;
         let key = document.key(args.key.as_deref(), file)?;
         if let Some(candidate) = candidate {
-            return Ok(Self::Result { file, candidate, document, key, bytes: blob(candidate)? });
+            let bytes = blob(candidate)?;
+            return Ok(Self::Result { file, candidate, document, key: key.map(Box::new), bytes });
         }
         let unit =
             WorkUnit::from_value(document.value.clone()).map_err(|error| input::refused(file, error.code(), &error))?;
@@ -151,7 +152,7 @@ impl<'a> Ready<'a> {
             }
             Self::Result { file, candidate, document, key, bytes } => {
                 let intake = admit(mesh, file, &document.value).await?;
-                submit_result(mesh, &intake, document, key, (candidate, &bytes)).await
+                submit_result(mesh, &intake, document, key.map(|key| *key), (candidate, &bytes)).await
             }
         }
     }
