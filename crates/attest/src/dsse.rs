@@ -4,7 +4,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use quorum_schemas::limits::Limits;
-use quorum_schemas::{Digest, Object, Value, c1, parse_with};
+use quorum_schemas::{Digest, Object, Value, c1, parse_c1};
 
 use crate::{AttestError, KeyId, PublicKey, SigningKey, limits};
 
@@ -151,10 +151,8 @@ pub(crate) fn write(payload_type: &str, payload: &[u8], signatures: &[Signed]) -
 
 pub(crate) fn read(bytes: &[u8], size: Limits, most_signatures: usize) -> Result<Parts, AttestError> {
     let malformed = |reason: &dyn ToString| AttestError::malformed(WHAT, reason.to_string());
-    let value = parse_with(bytes, size).map_err(|error| malformed(&error))?;
-    if c1(&value) != bytes {
-        return Err(malformed(&"the bytes are not the canonical form of their value"));
-    }
+    let value = parse_c1(bytes, size).map_err(|error| malformed(&error))?;
+    let value = value.ok_or_else(|| malformed(&"the bytes are not the canonical form of their value"))?;
     let [payload, payload_type, signatures] = members(&value, "", ["payload", "payloadType", "signatures"])?;
     let payload_type = text(payload_type, "/payloadType")?.to_owned();
     let payload = decode(payload, "/payload")?;

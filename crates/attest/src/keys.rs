@@ -50,13 +50,17 @@ impl PublicKey {
         const FORM: &str = "an Ed25519 public key as SPKI in base64";
         let malformed = |reason| AttestError::KeyMalformed { form: FORM, reason };
         let der = STANDARD.decode(text).map_err(|_| malformed("the text is not standard base64 in one line"))?;
-        let key = VerifyingKey::from_public_key_der(&der)
-            .map_err(|_| malformed("the bytes are not a SubjectPublicKeyInfo of Ed25519"))?;
-        let key = Self::from_bytes(key.to_bytes())?;
-        if key.spki_der() != *der {
-            return Err(malformed("the bytes are not the one DER form of this key"));
+        let not_spki = || malformed("the bytes are not a SubjectPublicKeyInfo of Ed25519");
+        if let Some(Ok(bytes)) = der.strip_prefix(&SPKI_PREFIX).map(<[u8; 32]>::try_from) {
+            // The one form, of which the library would decompress the point once more.
+            return Self::from_bytes(bytes).map_err(|error| match error {
+                AttestError::KeyMalformed { .. } => not_spki(),
+                other => other,
+            });
         }
-        Ok(key)
+        let key = VerifyingKey::from_public_key_der(&der).map_err(|_| not_spki())?;
+        Self::from_bytes(key.to_bytes())?;
+        Err(malformed("the bytes are not the one DER form of this key"))
     }
 
     /// From a `PUBLIC KEY` PEM, as `openssl pkey -pubout` writes it.

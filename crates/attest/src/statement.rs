@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use quorum_schemas::{Digest, Object, Value, c1, parse};
+use quorum_schemas::limits::DOCUMENT;
+use quorum_schemas::{Digest, Object, Value, c1, parse_c1};
 
 use crate::{AttestError, PredicateType, limits};
 
@@ -111,10 +112,8 @@ impl Statement {
     /// [`AttestError::Malformed`] with the place; [`AttestError::WrongType`] for a predicate type that we do not know.
     pub fn parse(bytes: &[u8]) -> Result<Self, AttestError> {
         let malformed = |reason: String| AttestError::malformed(WHAT, reason);
-        let value = parse(bytes).map_err(|error| malformed(error.to_string()))?;
-        if c1(&value) != bytes {
-            return Err(malformed("the bytes are not the canonical form of their value".to_owned()));
-        }
+        let value = parse_c1(bytes, DOCUMENT).map_err(|error| malformed(error.to_string()))?;
+        let value = value.ok_or_else(|| malformed("the bytes are not the canonical form of their value".to_owned()))?;
         let Value::Object(mut members) = value else {
             return Err(malformed("/: expected an object".to_owned()));
         };

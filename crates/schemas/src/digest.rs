@@ -57,6 +57,21 @@ pub type JcsDigest = Digest<Jcs>;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest<F = Bytes>([u8; 32], PhantomData<F>);
 
+/// Each byte as two lower-case hex digits.
+const HEX: [[u8; 2]; 256] = {
+    let digits = b"0123456789abcdef";
+    let mut pairs = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < pairs.len() {
+        pairs[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    pairs
+};
+
+/// What every text of a digest begins with.
+const PREFIX: &str = "sha256:";
+
 impl Digest<Bytes> {
     /// The digest of raw bytes.
     #[must_use]
@@ -106,12 +121,18 @@ impl<F> Digest<F> {
     /// 64 lower-case hex digits without the prefix.
     #[must_use]
     pub fn hex(&self) -> String {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let mut text = Vec::with_capacity(64);
-        for byte in self.0 {
-            text.extend([DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+        self.with_text(|text| text[PREFIX.len()..].to_owned())
+    }
+
+    /// Hands the text to `f`; it is written in place, since a decision has hundreds of them.
+    fn with_text<T>(&self, f: impl FnOnce(&str) -> T) -> T {
+        let mut text = [0; PREFIX.len() + 64];
+        let (prefix, hex) = text.split_at_mut(PREFIX.len());
+        prefix.copy_from_slice(PREFIX.as_bytes());
+        for (pair, byte) in hex.as_chunks_mut::<2>().0.iter_mut().zip(self.0) {
+            *pair = HEX[usize::from(byte)];
         }
-        String::from_utf8(text).expect("hex digits are ASCII")
+        f(std::str::from_utf8(&text).expect("hex digits are ASCII"))
     }
 
     /// Reads 64 lower-case hex digits without the prefix.
@@ -120,13 +141,18 @@ impl<F> Digest<F> {
     /// [`SchemasError::DigestMalformed`] for anything else.
     pub fn from_hex(hex: &str) -> Result<Self, SchemasError> {
         let malformed = || SchemasError::DigestMalformed(hex.to_owned());
-        if hex.len() != 64 || !hex.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)) {
+        let digit = |byte: u8| match byte {
+            b'0'..=b'9' => Ok(byte - b'0'),
+            b'a'..=b'f' => Ok(byte - b'a' + 10),
+            _ => Err(malformed()),
+        };
+        let (pairs, []) = hex.as_bytes().as_chunks::<2>() else { return Err(malformed()) };
+        let mut bytes = [0; 32];
+        if pairs.len() != bytes.len() {
             return Err(malformed());
         }
-        let mut bytes = [0; 32];
-        for (byte, pair) in bytes.iter_mut().zip(hex.as_bytes().chunks_exact(2)) {
-            let pair = std::str::from_utf8(pair).map_err(|_| malformed())?;
-            *byte = u8::from_str_radix(pair, 16).map_err(|_| malformed())?;
+        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+            *byte = digit(*high)? << 4 | digit(*low)?;
         }
         Ok(Self::from_bytes(bytes))
     }
@@ -134,7 +160,7 @@ impl<F> Digest<F> {
 
 impl<F> fmt::Display for Digest<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sha256:{}", self.hex())
+        self.with_text(|text| f.write_str(text))
     }
 }
 
@@ -148,7 +174,7 @@ impl<F> FromStr for Digest<F> {
     type Err = SchemasError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.strip_prefix("sha256:")
+        text.strip_prefix(PREFIX)
             .and_then(|hex| Self::from_hex(hex).ok())
             .ok_or_else(|| SchemasError::DigestMalformed(text.to_owned()))
     }
@@ -156,13 +182,13 @@ impl<F> FromStr for Digest<F> {
 
 impl<F> From<Digest<F>> for Value {
     fn from(digest: Digest<F>) -> Self {
-        Value::String(digest.to_string())
+        digest.with_text(|text| text.into())
     }
 }
 
 impl<F> serde::Serialize for Digest<F> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        self.with_text(|text| serializer.serialize_str(text))
     }
 }
 

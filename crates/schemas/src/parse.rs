@@ -29,7 +29,7 @@ pub fn parse(bytes: &[u8]) -> Result<Value, ParseError> {
 /// A [`ParseError`] with the code and the place of the first refusal.
 pub fn parse_with(bytes: &[u8], limits: Limits) -> Result<Value, ParseError> {
     match plain(bytes, limits) {
-        Some(value) => {
+        Some((value, _)) => {
             debug_assert!(
                 judged(bytes, limits).is_ok_and(|other| same(&other, &value)),
                 "two readings of one document"
@@ -40,23 +40,39 @@ pub fn parse_with(bytes: &[u8], limits: Limits) -> Result<Value, ParseError> {
     }
 }
 
-/// The value of a document that has one plain meaning; `None` leaves it to [`judged`].
-fn plain(bytes: &[u8], limits: Limits) -> Option<Value> {
-    let scan = Scan::new(bytes, limits)?;
-    let (value, at) = Builder { scan }.value(0, limits.depth)?;
-    scan.end(at)?;
-    Some(value)
+/// Parses a document that must be the C1 form of its value: `None` where it has another form.
+///
+/// # Errors
+/// As [`parse_with`].
+pub fn parse_c1(bytes: &[u8], limits: Limits) -> Result<Option<Value>, ParseError> {
+    if let Some((value, true)) = plain(bytes, limits) {
+        debug_assert!(crate::c1(&value) == bytes, "a document that is not C1 was read as one");
+        return Ok(Some(value));
+    }
+    let value = parse_with(bytes, limits)?;
+    Ok((crate::c1(&value) == bytes).then_some(value))
 }
 
-#[derive(Clone, Copy)]
+/// The value of a document that has one plain meaning, and whether the document is seen to be its C1 form; `None` leaves
+/// it to [`judged`].
+fn plain(bytes: &[u8], limits: Limits) -> Option<(Value, bool)> {
+    let scan = Scan::new(bytes, limits)?;
+    let mut builder = Builder { scan, c1: true };
+    let (value, at) = builder.value(0, limits.depth)?;
+    scan.end(at)?;
+    Some((value, builder.c1 && at == bytes.len()))
+}
+
 struct Builder<'a> {
     scan: Scan<'a>,
+    /// Whether everything so far is as C1 writes it.
+    c1: bool,
 }
 
 impl Builder<'_> {
     /// The value at `at`, in which `room` more containers may be open, and the place after it.
-    fn value(self, at: usize, room: usize) -> Option<(Value, usize)> {
-        let (byte, at) = self.scan.next(at)?;
+    fn value(&mut self, at: usize, room: usize) -> Option<(Value, usize)> {
+        let (byte, at) = self.next(at)?;
         let word = |word, value| self.scan.word(at, word).map(|after| (value, after));
         match byte {
             b'"' => self.string(at),
@@ -68,18 +84,26 @@ impl Builder<'_> {
             _ => {
                 let (number, after) = self.scan.number(at)?;
                 let value = match number {
-                    Number::Integer(token) => Value::Int(Integer::from_token(token)),
+                    Number::Integer(token) => {
+                        self.c1 &= token != "-0";
+                        Value::Int(Integer::from_token(token))
+                    }
                     Number::Repr(token) => Value::Float(token.parse().ok()?),
-                    Number::Float(number) => Value::Float(number),
+                    Number::Float(number) => {
+                        // It may be as C1 writes it; who wants to know writes it.
+                        self.c1 = false;
+                        Value::Float(number)
+                    }
                 };
                 Some((value, after))
             }
         }
     }
 
-    fn string(self, at: usize) -> Option<(Value, usize)> {
+    fn string(&mut self, at: usize) -> Option<(Value, usize)> {
         let text = self.scan.string(at)?;
         let after = text.end + 1;
+        self.c1 &= text.shortest;
         let value = if text.escaped {
             serde_json::from_str(self.scan.text(text.start - 1..after)).ok().map(Value::String)?
         } else {
@@ -88,13 +112,13 @@ impl Builder<'_> {
         Some((value, after))
     }
 
-    fn array(self, mut at: usize, room: usize) -> Option<(Value, usize)> {
+    fn array(&mut self, mut at: usize, room: usize) -> Option<(Value, usize)> {
         let mut items = Vec::new();
-        let mut closed = self.scan.closes(at, b']');
+        let mut closed = self.closes(at, b']');
         while closed.is_none() {
             let (item, after) = self.value(at, room)?;
             items.push(item);
-            let (byte, after) = self.scan.next(after)?;
+            let (byte, after) = self.next(after)?;
             match byte {
                 b',' => {}
                 b']' => closed = Some(after),
@@ -105,16 +129,20 @@ impl Builder<'_> {
         closed.map(|after| (Value::Array(items), after))
     }
 
-    fn object(self, mut at: usize, room: usize) -> Option<(Value, usize)> {
-        let mut members = Object::new();
-        let mut closed = self.scan.closes(at, b'}');
+    fn object(&mut self, mut at: usize, room: usize) -> Option<(Value, usize)> {
+        let mut members = Vec::new();
+        let mut ascending = true;
+        let mut last = "";
+        let mut closed = self.closes(at, b'}');
         while closed.is_none() {
             let (key, after) = self.scan.key(at)?;
+            self.c1 &= key.start == at + 1 && after == key.end + 2;
+            let key = self.scan.text(key);
+            ascending &= members.is_empty() || last < key;
+            last = key;
             let (value, after) = self.value(after, room)?;
-            if members.insert(self.scan.text(key).to_owned(), value).is_some() {
-                return None;
-            }
-            let (byte, after) = self.scan.next(after)?;
+            members.push((key.to_owned(), value));
+            let (byte, after) = self.next(after)?;
             match byte {
                 b',' => {}
                 b'}' => closed = Some(after),
@@ -122,7 +150,26 @@ impl Builder<'_> {
             }
             at = after;
         }
+        self.c1 &= ascending;
+        let count = members.len();
+        // Sorted members become a tree without a search.
+        let members: Object = members.into_iter().collect();
+        (members.len() == count).then_some(())?;
         closed.map(|after| (Value::Object(members), after))
+    }
+
+    /// [`Scan::next`], which C1 allows no white space before.
+    fn next(&mut self, at: usize) -> Option<(u8, usize)> {
+        let (byte, after) = self.scan.next(at)?;
+        self.c1 &= after == at + 1;
+        Some((byte, after))
+    }
+
+    /// [`Scan::closes`], which C1 allows no white space before. Where it does not close, what comes next is asked.
+    fn closes(&mut self, at: usize, closing: u8) -> Option<usize> {
+        let after = self.scan.closes(at, closing)?;
+        self.c1 &= after == at + 1;
+        Some(after)
     }
 }
 

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::{LazyLock, OnceLock};
 
-use jsonschema::error::ValidationErrorKind as Kind;
-use jsonschema::{Keyword, PatternCache, PatternOptions, Retrieve, Uri, ValidationError};
+use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
+use jsonschema::{Draft, JsonType, PatternCache, PatternOptions, Retrieve, Uri, ValidationError};
 
+use crate::instance::Ours;
 use crate::limits::VIOLATIONS;
 use crate::place::escape;
 use crate::{SchemaName, Timestamp, Value};
@@ -33,13 +34,12 @@ impl fmt::Display for SchemaViolation {
 /// The violations, ordered by place; never empty, at most [`VIOLATIONS`]. An unexpected or a missing member is reported
 /// at its own pointer.
 pub fn validate(name: SchemaName, value: &Value) -> Result<(), Vec<SchemaViolation>> {
-    let instance = to_instance(value);
     let validator = validator(name);
-    if validator.is_valid(&instance) {
+    if validator.is_valid(value) {
         return Ok(());
     }
     let mut violations = Vec::new();
-    for error in validator.iter_errors(&instance) {
+    for error in validator.iter_errors(value) {
         report(&error, value, &mut violations);
         if violations.len() >= VIOLATIONS {
             break;
@@ -49,20 +49,6 @@ pub fn validate(name: SchemaName, value: &Value) -> Result<(), Vec<SchemaViolati
     violations.sort();
     violations.dedup();
     Err(violations)
-}
-
-/// Integers beyond 64 bits are cut to the ends of the range, so that only a float token arrives as a float.
-fn to_instance(value: &Value) -> serde_json::Value {
-    match value {
-        Value::Int(integer) if integer.as_i64().is_none() && integer.as_u64().is_none() => {
-            if integer.as_str().starts_with('-') { i64::MIN.into() } else { u64::MAX.into() }
-        }
-        Value::Array(items) => items.iter().map(to_instance).collect(),
-        Value::Object(members) => {
-            serde_json::Value::Object(members.iter().map(|(key, member)| (key.clone(), to_instance(member))).collect())
-        }
-        other => other.to_serde(),
-    }
 }
 
 fn report(error: &ValidationError<'_>, root: &Value, out: &mut Vec<SchemaViolation>) {
@@ -98,7 +84,7 @@ fn report(error: &ValidationError<'_>, root: &Value, out: &mut Vec<SchemaViolati
 fn expectation(kind: &Kind) -> String {
     let shown = |value: &serde_json::Value| Value::from_serde(value.clone()).shown();
     match kind {
-        Kind::Custom { message, .. } => message.clone(),
+        Kind::Type { kind } => format!("must be of type {}", types(kind)),
         Kind::Constant { expected_value } => format!("must be {}", shown(expected_value)),
         Kind::Enum { options } => {
             let words = options.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -121,44 +107,18 @@ fn expectation(kind: &Kind) -> String {
     }
 }
 
+/// The types that are admitted; what may also be missing is said last.
+fn types(kind: &TypeKind) -> String {
+    let mut types: Vec<JsonType> = match kind {
+        TypeKind::Single(one) => vec![*one],
+        TypeKind::Multiple(several) => several.iter().collect(),
+    };
+    types.sort_by_key(|one| *one == JsonType::Null);
+    types.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
+}
+
 fn shown_text(text: &str) -> String {
     Value::from(text).shown()
-}
-
-/// `type`, with `integer` meaning an integer token. The dialect's own reading admits `1.0`, whose C1 bytes differ.
-struct StrictType(Vec<String>);
-
-impl StrictType {
-    fn admits(&self, instance: &serde_json::Value) -> bool {
-        self.0.iter().any(|kind| match (kind.as_str(), instance) {
-            ("null", serde_json::Value::Null)
-            | ("boolean", serde_json::Value::Bool(_))
-            | ("number", serde_json::Value::Number(_))
-            | ("string", serde_json::Value::String(_))
-            | ("array", serde_json::Value::Array(_))
-            | ("object", serde_json::Value::Object(_)) => true,
-            ("integer", serde_json::Value::Number(number)) => !number.is_f64(),
-            _ => false,
-        })
-    }
-}
-
-impl<'i> Keyword<'i> for StrictType {
-    fn validate(&self, instance: &'i serde_json::Value) -> Result<(), ValidationError<'i>> {
-        if self.admits(instance) {
-            return Ok(());
-        }
-        Err(ValidationError::custom(format!("must be of type {}", self.0.join(" or "))))
-    }
-
-    fn is_valid(&self, instance: &'i serde_json::Value) -> bool {
-        self.admits(instance)
-    }
-}
-
-fn strict_type(value: &serde_json::Value) -> StrictType {
-    let words = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-    StrictType(words.iter().filter_map(serde_json::Value::as_str).map(str::to_owned).collect())
 }
 
 /// Resolves references between embedded schemas, and nothing else.
@@ -179,9 +139,10 @@ pub fn prepare(name: SchemaName) {
     validator(name);
 }
 
-fn validator(name: SchemaName) -> &'static jsonschema::Validator {
-    static CELLS: [OnceLock<jsonschema::Validator>; SchemaName::ALL.len()] =
-        [const { OnceLock::new() }; SchemaName::ALL.len()];
+type Validator = jsonschema::Validator<Ours>;
+
+fn validator(name: SchemaName) -> &'static Validator {
+    static CELLS: [OnceLock<Validator>; SchemaName::ALL.len()] = [const { OnceLock::new() }; SchemaName::ALL.len()];
     /// The schemas use few patterns and use them often.
     static PATTERNS: LazyLock<PatternCache> = LazyLock::new(PatternCache::new);
     CELLS[name as usize].get_or_init(|| {
@@ -189,10 +150,10 @@ fn validator(name: SchemaName) -> &'static jsonschema::Validator {
         // are held against theirs by a test; the root here is one reference, of the dialect with the smallest one. What
         // it refers to has its own `$schema` and is read as that says.
         let root = serde_json::json!({"$ref": format!("{URN}{}", name.as_str())});
-        jsonschema::draft4::options()
+        jsonschema::options_for::<Ours>()
+            .with_draft(Draft::Draft4)
             .should_validate_formats(true)
             .with_format("date-time", |text: &str| text.parse::<Timestamp>().is_ok())
-            .with_keyword("type", |_, value: &serde_json::Value, _| Ok(Box::new(strict_type(value))))
             .with_pattern_options(PatternOptions::regex())
             .with_pattern_cache(PATTERNS.clone())
             .with_retriever(Embedded)
