@@ -1,7 +1,7 @@
 //! One decision over 32 admitted envelopes with groups, timed against the SHA-256 of the same envelopes.
 //!
-//! `decide32` prints one JSON document. `decide32 --count N` only decides N times and prints the recommendation, so that
-//! `valgrind --tool=callgrind` counts instructions: two runs with different N differ by the decisions alone.
+//! `decide32` prints one JSON document. `decide32 --count N SHAPE` only decides N times and prints the recommendation,
+//! so that `valgrind --tool=callgrind` counts instructions: two runs with different N differ by the decisions alone.
 
 #![allow(clippy::print_stdout, reason = "a measurement is printed")]
 
@@ -33,8 +33,7 @@ fn policy() -> String {
 }
 
 /// 28 supports, two abstentions, two absences. `apart`: nobody shares anything. `pairs`: each operator runs two verifiers.
-/// `rook`: operators and hosts
-/// cross, so that the largest independent set has to be searched for.
+/// `rook`: operators and hosts cross, so that the largest independent set has to be searched for.
 fn cases() -> String {
     let mut text = "schema_version = \"0.1\"\n[worker]\noperator = \"workers-inc\"\nhost = \"w\"\n".to_owned();
     let mut attribute = |shape: &str, number: usize, operator: usize, host: usize| {
@@ -67,9 +66,9 @@ fn main() {
             let shapes: Vec<String> = SHAPES.map(|shape| measured(&file, &policy, shape)).into();
             println!("{{{}}}", shapes.join(","));
         }
-        ["--count", count] => {
+        ["--count", count, shape] if SHAPES.contains(shape) => {
             let count: usize = count.parse().expect("--count takes a number");
-            let word = file.with_case(&policy, "apart", |case, now| {
+            let word = file.with_case(&policy, shape, |case, now| {
                 let admitted = Admitted::admit(case, now).expect("a case that can be judged");
                 for _ in 0..count {
                     black_box(decide(&admitted));
@@ -78,7 +77,7 @@ fn main() {
             });
             println!("{}", word.expect("the case is there"));
         }
-        _ => panic!("usage: decide32 [--count N]"),
+        _ => panic!("usage: decide32 [--count N apart|pairs|rook]"),
     }
 }
 

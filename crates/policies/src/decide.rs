@@ -171,7 +171,8 @@ pub(crate) struct Weighed<'e> {
     pub(crate) voices: Voices,
     /// All authentic evidence by key.
     pub(crate) heard: BTreeMap<KeyId, Vec<Counted<'e>>>,
-    pub(crate) standing: BTreeMap<KeyId, Standing>,
+    /// What each key of `heard` counts as, in the same order.
+    pub(crate) standing: Vec<Standing>,
     pub(crate) refusals: Vec<Refusal>,
     /// Operators of the supporters that are not the worker's neighbours.
     pub(crate) operators: BTreeSet<&'e str>,
@@ -317,12 +318,13 @@ fn open_seats(case: &Case<'_>) -> Vec<u32> {
 /// Folds each key to one standing and counts.
 fn weigh<'e>(case: &Case<'_>, panel: Panel<'e>) -> Result<Weighed<'e>, PoliciesError> {
     let Panel { heard, equivocates, refusals } = panel;
-    let mut standing: BTreeMap<KeyId, Standing> =
-        heard.iter().map(|(key, evidence)| (*key, fold(evidence, equivocates.contains(key)))).collect();
+    let mut standing: Vec<Standing> =
+        heard.iter().map(|(key, evidence)| fold(evidence, equivocates.contains(key))).collect();
     let supporters: Vec<Supporter<'_>> = heard
         .iter()
-        .filter(|(key, _)| standing[key] == Standing::Voice)
-        .map(|(key, evidence)| Supporter {
+        .zip(&standing)
+        .filter(|(_, standing)| **standing == Standing::Voice)
+        .map(|((key, evidence), _)| Supporter {
             key_id: *key,
             id: &evidence[0].evidence.signer.id,
             attributes: &evidence[0].evidence.signer.attributes,
@@ -346,7 +348,7 @@ fn weigh<'e>(case: &Case<'_>, panel: Panel<'e>) -> Result<Weighed<'e>, PoliciesE
         .filter(|supporter| !voices.worker_neighbours.contains(&supporter.key_id))
         .filter_map(|supporter| supporter.attributes.get("operator").map(String::as_str))
         .collect();
-    for (key, standing) in &mut standing {
+    for (key, standing) in heard.keys().zip(&mut standing) {
         if *standing == Standing::Voice && voices.chosen.binary_search(key).is_err() {
             let neighbour = voices.worker_neighbours.contains(key);
             *standing = if neighbour { Standing::SharesWithWorker } else { Standing::SharesWithVoice };
@@ -382,8 +384,8 @@ fn fold(said: &[Counted<'_>], equivocates: bool) -> Standing {
     }
 }
 
-fn tally(rule: &EffectiveRule, standing: &BTreeMap<KeyId, Standing>) -> Tally {
-    let count = |wanted: &[Standing]| standing.values().filter(|standing| wanted.contains(standing)).count() as u64;
+fn tally(rule: &EffectiveRule, standing: &[Standing]) -> Tally {
+    let count = |wanted: &[Standing]| standing.iter().filter(|standing| wanted.contains(standing)).count() as u64;
     let s = count(&[Standing::Voice]);
     let o = count(&[Standing::Objector]);
     let a = count(&[Standing::RefusedSupport, Standing::Equivocates, Standing::Abstains, Standing::Absent]);

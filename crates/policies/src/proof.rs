@@ -184,6 +184,9 @@ pub(crate) fn explanation(case: &Case<'_>, now: Timestamp, open_seats: &[u32], w
     }
     let (row, conclusion) = rows.last().map_or(("", ""), |last| (last.row, last.recommends));
     let accepts = conclusion == Recommendation::AcceptCandidate.as_str();
+    let keys = keys(weighed);
+    let because = keys.iter().map(|key| (key.id.as_str(), key.because.as_str()));
+    let missing = if accepts { Vec::new() } else { why::missing(weighed, because) };
     let proof = Proof {
         handoff_id: case.handoff.id(),
         now,
@@ -192,11 +195,11 @@ pub(crate) fn explanation(case: &Case<'_>, now: Timestamp, open_seats: &[u32], w
         open_seats: open_seats.to_vec(),
         tally: weighed.tally,
         rows,
-        keys: keys(weighed),
-        shared: weighed.voices.shared(),
+        keys,
+        shared: weighed.voices.clone().listed().1,
         groups: weighed.group_proof(),
         refused: weighed.refusals.iter().filter(|refusal| refusal.kind == RefusalKind::Authenticity).cloned().collect(),
-        missing: if accepts { Vec::new() } else { why::missing(weighed) },
+        missing,
         revision: None,
     };
     let terms = Terms::of_case(case);
@@ -222,11 +225,12 @@ fn keys(weighed: &Weighed<'_>) -> Vec<KeyProof> {
     weighed
         .heard
         .iter()
-        .map(|(key, said)| KeyProof {
+        .zip(&weighed.standing)
+        .map(|((key, said), standing)| KeyProof {
             key_id: key.to_string(),
             id: said[0].evidence.signer.id.clone(),
-            standing: weighed.standing[key],
-            because: why::because(weighed, *key, weighed.standing[key]),
+            standing: *standing,
+            because: why::because(weighed, *key, *standing),
             evidence: said
                 .iter()
                 .map(|counted| EvidenceProof {

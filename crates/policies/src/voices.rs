@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use petgraph::graph::{NodeIndex, UnGraph};
 use quorum_attest::KeyId;
 
 use crate::axes::Axis;
@@ -42,18 +41,19 @@ pub(crate) struct Voices {
     /// Sorted.
     pub(crate) chosen: Vec<KeyId>,
     pub(crate) worker_neighbours: BTreeSet<KeyId>,
-    /// Every edge, with what is shared; `None` is the worker.
+    /// Every edge, with what is shared, in the order of the keys; `None` is the worker and comes first.
     pub(crate) edges: Vec<(KeyId, Option<KeyId>, Vec<String>)>,
 }
 
 impl Voices {
-    pub(crate) fn shared(&self) -> Vec<Shared> {
-        let end = |key: Option<KeyId>| key.map_or_else(|| "worker".to_owned(), |key| key.to_string());
-        self.edges.iter().map(|(a, b, what)| Shared { a: a.to_string(), b: end(*b), what: what.clone() }).collect()
+    /// The voices and the edges, as the decision lists them.
+    pub(crate) fn listed(self) -> (Vec<KeyId>, Vec<Shared>) {
+        let text = |key: KeyId| key.digest().hex();
+        let end = |key: Option<KeyId>| key.map_or_else(|| "worker".to_owned(), text);
+        let shared = self.edges.into_iter().map(|(a, b, what)| Shared { a: text(a), b: end(b), what });
+        (self.chosen, shared.collect())
     }
 }
-
-type Graph = UnGraph<Option<KeyId>, Vec<String>>;
 
 /// Counts the voices among `supporters` (at most [`limits::PANEL`], each key once). `worker` are the worker's
 /// attributes; none are known of an unauthenticated one.
@@ -61,93 +61,69 @@ pub(crate) fn voices(supporters: &[Supporter<'_>], worker: &BTreeMap<String, Str
     let mut supporters: Vec<&Supporter<'_>> = supporters.iter().collect();
     supporters.sort_by_key(|supporter| supporter.key_id);
     debug_assert!(supporters.len() <= limits::PANEL as usize);
-    let (graph, nodes, worker_node) = relations(&supporters, worker, axes);
-    let worker_neighbours: BTreeSet<KeyId> = graph.neighbors(worker_node).filter_map(|node| graph[node]).collect();
-    let adjacency: Vec<u32> = nodes
-        .iter()
-        .map(|node| {
-            graph.neighbors(*node).filter(|other| *other != worker_node).fold(0, |mask, o| mask | bit(o.index()))
-        })
-        .collect();
-    let candidates = nodes
-        .iter()
-        .filter(|node| graph[**node].is_some_and(|key| !worker_neighbours.contains(&key)))
-        .fold(0, |mask, node| mask | bit(node.index()));
-    let chosen = first_largest(candidates, &adjacency);
-    Voices {
-        chosen: supporters
-            .iter()
-            .enumerate()
-            .filter(|(index, _)| chosen & bit(*index) != 0)
-            .map(|(_, supporter)| supporter.key_id)
-            .collect(),
-        worker_neighbours,
-        edges: edges(graph),
-    }
-}
-
-/// One node per supporter, in order, then the worker; an edge where two share something.
-fn relations(
-    supporters: &[&Supporter<'_>],
-    worker: &BTreeMap<String, String>,
-    axes: &[Axis],
-) -> (Graph, Vec<NodeIndex>, NodeIndex) {
-    let mut graph = Graph::new_undirected();
-    let nodes: Vec<NodeIndex> = supporters.iter().map(|supporter| graph.add_node(Some(supporter.key_id))).collect();
-    let worker_node = graph.add_node(None);
-    let mut values = Values::new(axes);
-    let known: Vec<Vec<usize>> = supporters.iter().map(|supporter| values.numbers(supporter.attributes)).collect();
-    let worker = values.numbers(worker);
+    let sharing = Sharing::new(&supporters, worker, axes);
+    let adjacency: Vec<u32> = (0..supporters.len()).map(|index| sharing.neighbours(index)).collect();
+    let mut found = Voices::default();
+    let mut candidates = 0;
     for (index, supporter) in supporters.iter().enumerate() {
-        for (other_index, other) in supporters.iter().enumerate().skip(index + 1) {
-            let mut what = values.in_common(&known[index], &known[other_index]);
-            if supporter.id == other.id {
+        let mut what = sharing.in_common(index, supporters.len());
+        what.extend(declared_in_common(supporter.declared, axes));
+        if what.is_empty() {
+            candidates |= bit(index);
+        } else {
+            found.worker_neighbours.insert(supporter.key_id);
+            found.edges.push((supporter.key_id, None, what));
+        }
+        // Each pair once.
+        for other in nodes(adjacency[index] & !(bit(index) | (bit(index) - 1))) {
+            let mut what = sharing.in_common(index, other);
+            if supporter.id == supporters[other].id {
                 // One verifier that replaced its key in between is one voice, whatever the policy's axes are.
                 what.push(format!("id={}", supporter.id));
             }
-            if !what.is_empty() {
-                graph.add_edge(nodes[index], nodes[other_index], what);
-            }
-        }
-        let mut what = values.in_common(&known[index], &worker);
-        what.extend(declared_in_common(supporter.declared, axes));
-        if !what.is_empty() {
-            graph.add_edge(nodes[index], worker_node, what);
+            found.edges.push((supporter.key_id, Some(supporters[other].key_id), what));
         }
     }
-    (graph, nodes, worker_node)
+    found.chosen = nodes(first_largest(candidates, &adjacency)).map(|index| supporters[index].key_id).collect();
+    found
 }
 
-/// The values on each axis, numbered: every supporter is compared with every other, and numbers compare fast.
-struct Values<'a> {
+/// Who has the same value where: everybody is held against everybody, and bits do that at once. The worker comes after
+/// the supporters.
+struct Sharing<'a> {
     axes: &'a [Axis],
-    /// By axis: the values by number; an unknown value is a value, which all unknown ones share.
-    names: Vec<Vec<Option<&'a str>>>,
+    /// By axis and member; an unknown value is a value, which all unknown ones share.
+    values: Vec<Vec<Option<&'a str>>>,
+    /// By axis and member: everybody with the same value, the member included.
+    same: Vec<Vec<u64>>,
+    /// By supporter: every key of the same verifier.
+    keys: Vec<u64>,
 }
 
-impl<'a> Values<'a> {
-    fn new(axes: &'a [Axis]) -> Self {
-        Self { axes, names: vec![Vec::new(); axes.len()] }
+impl<'a> Sharing<'a> {
+    fn new(supporters: &[&'a Supporter<'_>], worker: &'a BTreeMap<String, String>, axes: &'a [Axis]) -> Self {
+        let attributes = || supporters.iter().map(|supporter| supporter.attributes).chain([worker]);
+        let value = |of: &'a BTreeMap<String, String>, axis: &Axis| of.get(axis.as_str()).map(String::as_str);
+        let values: Vec<Vec<Option<&str>>> =
+            axes.iter().map(|axis| attributes().map(|of| value(of, axis)).collect()).collect();
+        let ids: Vec<&str> = supporters.iter().map(|supporter| supporter.id).collect();
+        Self { axes, same: values.iter().map(|values| same(values)).collect(), values, keys: same(&ids) }
     }
 
-    fn numbers(&mut self, attributes: &'a BTreeMap<String, String>) -> Vec<usize> {
-        let mut numbers = Vec::with_capacity(self.axes.len());
-        for (axis, names) in self.axes.iter().zip(&mut self.names) {
-            let value = attributes.get(axis.as_str()).map(String::as_str);
-            numbers.push(names.iter().position(|known| *known == value).unwrap_or_else(|| {
-                names.push(value);
-                names.len() - 1
-            }));
-        }
-        numbers
+    /// The other supporters that share something with this one.
+    fn neighbours(&self, index: usize) -> u32 {
+        let all = self.same.iter().fold(self.keys[index], |all, axis| all | axis[index]);
+        // The worker's bit is behind those of the supporters.
+        let supporters = all & ((1 << self.keys.len()) - 1);
+        u32::try_from(supporters).expect("at most 32 supporters") & !bit(index)
     }
 
     /// Two share an axis where their values are the same bytes, and where both are unknown.
-    fn in_common(&self, a: &[usize], b: &[usize]) -> Vec<String> {
+    fn in_common(&self, a: usize, b: usize) -> Vec<String> {
         let mut what = Vec::new();
-        for (at, axis) in self.axes.iter().enumerate() {
-            if a[at] == b[at] {
-                what.push(match self.names[at][a[at]] {
+        for ((axis, values), same) in self.axes.iter().zip(&self.values).zip(&self.same) {
+            if same[a] >> b & 1 == 1 {
+                what.push(match values[a] {
                     Some(value) => [axis.as_str(), "=", value].concat(),
                     None => format!("{axis} unknown"),
                 });
@@ -155,6 +131,20 @@ impl<'a> Values<'a> {
         }
         what
     }
+}
+
+/// For each of `values` a bit for everyone that is equal to it, itself included.
+fn same<T: Ord>(values: &[T]) -> Vec<u64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_unstable_by(|a, b| values[*a].cmp(&values[*b]));
+    let mut same = vec![0; values.len()];
+    for equal in order.chunk_by(|a, b| values[*a] == values[*b]) {
+        let mask = equal.iter().fold(0, |mask, index| mask | 1 << index);
+        for index in equal {
+            same[*index] = mask;
+        }
+    }
+    same
 }
 
 fn declared_in_common(declared: Declared, axes: &[Axis]) -> Vec<String> {
@@ -171,22 +161,17 @@ fn declared_in_common(declared: Declared, axes: &[Axis]) -> Vec<String> {
     what
 }
 
-fn edges(graph: Graph) -> Vec<(KeyId, Option<KeyId>, Vec<String>)> {
-    let (nodes, edges) = graph.into_nodes_edges();
-    let key = |node: NodeIndex| nodes[node.index()].weight;
-    let mut edges: Vec<(KeyId, Option<KeyId>, Vec<String>)> = edges
-        .into_iter()
-        .filter_map(|edge| {
-            let (from, to) = (key(edge.source()), key(edge.target()));
-            Some((from?, to, edge.weight))
-        })
-        .collect();
-    edges.sort();
-    edges
-}
-
 fn bit(index: usize) -> u32 {
     1 << index
+}
+
+/// The places of the bits, ascending.
+fn nodes(mut rest: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let node = rest.trailing_zeros();
+        rest &= rest.checked_sub(1)?;
+        Some(node as usize)
+    })
 }
 
 /// Of all largest independent subsets of `candidates` the one whose sorted members come first: the lowest node that
@@ -224,13 +209,12 @@ fn largest(rest: u32, adjacency: &[u32]) -> u32 {
 fn reaches(mut rest: u32, mut wanted: u32, adjacency: &[u32]) -> bool {
     while wanted > 0 {
         let degree = |node: usize| (adjacency[node] & rest).count_ones();
-        let nodes = (0..adjacency.len()).filter(|node| rest & bit(*node) != 0);
-        if let Some(node) = nodes.clone().find(|node| degree(*node) <= 1) {
+        if let Some(node) = nodes(rest).find(|node| degree(*node) <= 1) {
             wanted -= 1;
             rest &= !(adjacency[node] | bit(node));
             continue;
         }
-        let Some(node) = nodes.max_by_key(|node| degree(*node)) else { return false };
+        let Some(node) = nodes(rest).max_by_key(|node| degree(*node)) else { return false };
         return cliques(rest, adjacency) >= wanted
             && (reaches(rest & !(adjacency[node] | bit(node)), wanted - 1, adjacency)
                 || reaches(rest & !bit(node), wanted, adjacency));

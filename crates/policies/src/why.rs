@@ -1,5 +1,6 @@
 //! The why of a decision, as data and as text.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use quorum_attest::KeyId;
@@ -25,6 +26,12 @@ pub(crate) fn decision(
     let facts =
         FactSheet { now, panel: case.panel, deadline: case.deadline, worker: case.worker, facts: case.facts.clone() };
     let required = handoff.required_validator_ids();
+    let heard: Vec<Heard> =
+        weighed.heard.iter().zip(&weighed.standing).map(|(one, standing)| heard(&weighed, one, *standing)).collect();
+    let accepts = recommendation == Recommendation::AcceptCandidate;
+    let because = heard.iter().map(|heard| (heard.id.as_str(), heard.because.as_str()));
+    let missing = if accepts { Vec::new() } else { missing(&weighed, because) };
+    let (voices, shared) = weighed.voices.listed();
     Decision {
         schema_version: "0.1".to_owned(),
         kind: "quorum-decision".to_owned(),
@@ -46,16 +53,11 @@ pub(crate) fn decision(
         policy: bound(&policy.id, 1, policy.digest()),
         trust: bound("trust-root", trust.version(), trust.digest()),
         tally: weighed.tally,
-        heard: weighed
-            .heard
-            .iter()
-            .zip(weighed.standing.values())
-            .map(|(one, standing)| heard(&weighed, one, *standing))
-            .collect(),
-        shared: weighed.voices.shared(),
-        missing: if recommendation == Recommendation::AcceptCandidate { Vec::new() } else { missing(&weighed) },
+        heard,
+        shared,
+        missing,
         rule: weighed.rule,
-        voices: weighed.voices.chosen,
+        voices,
         refusals: weighed.refusals,
         unrequired_request: case
             .binding
@@ -74,7 +76,7 @@ fn bound<F>(id: &str, version: u64, digest: Digest<F>) -> BoundDocument<F> {
     BoundDocument { id: id.to_owned(), version, digest }
 }
 
-/// `standing` is that of the key: both maps are of the same keys.
+/// `standing` is that of the key.
 fn heard(weighed: &Weighed<'_>, (key, said): (&KeyId, &Vec<Counted<'_>>), standing: Standing) -> Heard {
     let signer = &said[0].evidence.signer;
     Heard {
@@ -105,11 +107,12 @@ pub(crate) fn because(weighed: &Weighed<'_>, key: KeyId, standing: Standing) -> 
     if !matches!(standing, Standing::SharesWithVoice | Standing::SharesWithWorker) {
         return String::new();
     }
-    let mut parts = Vec::new();
+    let mut text = "shares ".to_owned();
+    let mut several = false;
     for (a, b, what) in &weighed.voices.edges {
         let other = match b {
             _ if *a != key && *b != Some(key) => continue,
-            None => "the worker".to_owned(),
+            None => Cow::Borrowed("the worker"),
             Some(_) if standing == Standing::SharesWithWorker => continue,
             Some(b) => {
                 let other = if *a == key { *b } else { *a };
@@ -119,17 +122,31 @@ pub(crate) fn because(weighed: &Weighed<'_>, key: KeyId, standing: Standing) -> 
                 name(weighed, other)
             }
         };
-        parts.push(format!("{} with {other}", what.join(", ")));
+        if several {
+            text.push_str("; ");
+        }
+        several = true;
+        for (index, one) in what.iter().enumerate() {
+            text.push_str(if index == 0 { "" } else { ", " });
+            text.push_str(one);
+        }
+        text.push_str(" with ");
+        text.push_str(&other);
     }
-    format!("shares {}", parts.join("; "))
+    text
 }
 
-fn name(weighed: &Weighed<'_>, key: KeyId) -> String {
-    weighed.heard.get(&key).map_or_else(|| key.to_string(), |said| said[0].evidence.signer.id.clone())
+fn name<'a>(weighed: &'a Weighed<'_>, key: KeyId) -> Cow<'a, str> {
+    match weighed.heard.get(&key) {
+        Some(said) => Cow::Borrowed(&said[0].evidence.signer.id),
+        None => Cow::Owned(key.to_string()),
+    }
 }
 
 /// What stands between the tally and an accept.
-pub(crate) fn missing(weighed: &Weighed<'_>) -> Vec<Missing> {
+///
+/// `because` are the ids of those heard, each with why it is no voice.
+pub(crate) fn missing<'a>(weighed: &Weighed<'_>, because: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Missing> {
     let (tally, rule) = (weighed.tally, &weighed.rule);
     let mut missing = Vec::new();
     let mut add = |code, message| missing.push(Missing { code, message });
@@ -140,11 +157,8 @@ pub(crate) fn missing(weighed: &Weighed<'_>) -> Vec<Missing> {
     }
     if tally.s < tally.q {
         let mut message = voices_of(tally.s, tally.q);
-        for (key, standing) in &weighed.standing {
-            let because = because(weighed, *key, *standing);
-            if !because.is_empty() {
-                let _ = write!(message, "; supporter {} {because}", name(weighed, *key));
-            }
+        for (id, because) in because.filter(|(_, because)| !because.is_empty()) {
+            let _ = write!(message, "; supporter {id} {because}");
         }
         add(MissingCode::Voices, message);
     }

@@ -9,6 +9,7 @@ mod case_files;
 mod cases;
 mod distribution;
 mod files;
+mod golden;
 mod laws;
 mod mutations;
 mod proof;
