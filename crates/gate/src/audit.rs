@@ -5,7 +5,7 @@ mod folder;
 mod handoff;
 mod summary;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use quorum_attest::{Entry, Envelope, PredicateType, Statement, TrustRoot, authenticate};
@@ -15,7 +15,7 @@ use quorum_schemas::{C1Digest, Digest, Value, c1, parse};
 use crate::decision::{Files, recompute};
 use crate::documents::{Documents, admit};
 use crate::evidence::EvidenceSet;
-use crate::{GateCode, GateError, record, trust_file};
+use crate::{GateCode, GateError, ready, record, trust_file};
 
 pub use explain::explain_record;
 
@@ -72,6 +72,7 @@ pub fn audit(directory: &Path, trust: Option<&Path>) -> Result<AuditOutcome, Gat
 /// # Errors
 /// As [`audit`].
 pub fn audit_with_files(directory: &Path, trust: Option<&Path>) -> Result<(AuditOutcome, Files), GateError> {
+    ready::schemas(ready::AUDIT);
     let files = match folder::read(directory)? {
         Err(difference) => return Ok((AuditOutcome::Differs(difference), Files::new())),
         Ok(files) => files,
@@ -147,12 +148,13 @@ fn check(files: &Files, signed: bool) -> Finding<Audited> {
     let name = if signed { record::SIGNED_DECISION } else { record::UNSIGNED_DECISION };
     let trust = TrustRoot::load(file(files, record::TRUST)?).or_else(|error| differs(record::TRUST, error))?;
     let (decision, bytes, signer) = read_decision(files, name, signed, &trust)?;
-    check_listing(files, name, &decision)?;
+    let digests = digests(files);
+    check_listing(files, &digests, name, &decision)?;
     let sheet = &decision.facts;
     if file(files, record::FACTS)? != c1(&sheet.to_value()) {
         return differs(record::FACTS, format!("these are not the facts that {name} was computed from"));
     }
-    let again = recomputed(files, name, &trust, sheet, &decision)?;
+    let again = recomputed(files, &digests, name, &trust, &decision)?;
     let again = again.to_bytes().or_else(|error| differs(name, error))?;
     if again != bytes {
         let place = match (parse(&again), parse(&bytes)) {
@@ -212,16 +214,22 @@ fn read_decision(
     Ok((decision, c1(&statement.predicate), Some(signer)))
 }
 
+/// The digest of each file, by its path.
+type Digests<'a> = BTreeMap<&'a str, Digest>;
+
+fn digests(files: &Files) -> Digests<'_> {
+    files.iter().map(|(path, bytes)| (path.as_str(), Digest::of(bytes))).collect()
+}
+
 /// Exactly the files that the decision lists, each with its digest.
-fn check_listing(files: &Files, name: &str, decision: &Decision) -> Finding<()> {
+fn check_listing(files: &Files, digests: &Digests<'_>, name: &str, decision: &Decision) -> Finding<()> {
     let mut listed = BTreeSet::new();
     for entry in &decision.files {
         listed.insert(entry.path.as_str());
-        let Some(bytes) = files.get(&entry.path) else {
+        let Some(found) = digests.get(entry.path.as_str()) else {
             return differs(&entry.path, format!("{name} lists it, and it is missing"));
         };
-        let found = Digest::of(bytes);
-        if found != entry.sha256 {
+        if *found != entry.sha256 {
             return differs(&entry.path, format!("it has the digest {found}, {name} lists {}", entry.sha256));
         }
     }
@@ -234,14 +242,15 @@ fn check_listing(files: &Files, name: &str, decision: &Decision) -> Finding<()> 
 /// The decision that the files give.
 fn recomputed(
     files: &Files,
+    digests: &Digests<'_>,
     name: &str,
     trust: &TrustRoot,
-    sheet: &FactSheet,
     recorded: &Decision,
 ) -> Finding<Decision> {
+    let sheet = &recorded.facts;
     let policy = Policy::parse(file(files, record::POLICY)?).or_else(|error| differs(record::POLICY, error))?;
-    let documents = documents(files, trust, sheet)?;
-    let evidence = evidence(files, sheet)?;
+    let (evidence, documents) = ready::beside(&|| evidence(files, digests, sheet), || documents(files, trust, sheet));
+    let (documents, evidence) = (documents?, evidence?);
     if let Some(plan) = files.get(record::PLAN) {
         check_plan(plan, &evidence)?;
     }
@@ -278,10 +287,9 @@ fn documents(files: &Files, trust: &TrustRoot, sheet: &FactSheet) -> Finding<Doc
     Ok(documents)
 }
 
-fn evidence(files: &Files, sheet: &FactSheet) -> Finding<EvidenceSet> {
+fn evidence(files: &Files, digests: &Digests<'_>, sheet: &FactSheet) -> Finding<EvidenceSet> {
     let mut set = EvidenceSet::default();
-    for (name, bytes) in files {
-        let digest = Digest::of(bytes);
+    for ((name, bytes), digest) in files.iter().zip(digests.values().copied()) {
         if name.starts_with("evidence/") {
             if *name != record::evidence(&digest) {
                 return differs(name, format!("its digest is {digest}"));

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use self::locate::{Located, Places};
 use crate::git::{ObjectId, Objects, Repository, file_at, materialise};
 use crate::scratch::scratch;
-use crate::{GateCode, GateError};
+use crate::{GateCode, GateError, limits};
 
 /// Reads control files under the rules of this module.
 pub(crate) struct ControlFiles {
@@ -194,8 +194,11 @@ pub fn open_file(path: &Path) -> io::Result<File> {
 /// Reads at most `limit` bytes.
 pub(crate) fn read_disk(path: &Path, limit: u64) -> Result<Vec<u8>, GateError> {
     let wrong = |source| GateError::Read { path: path.to_owned(), source };
-    let mut bytes = Vec::new();
-    open_file(path).map_err(wrong)?.take(limit + 1).read_to_end(&mut bytes).map_err(wrong)?;
+    let file = open_file(path).map_err(wrong)?;
+    // One call where the size is what the system says; it may say anything, and a file may grow.
+    let size = file.metadata().map_err(wrong)?.len().min(limit);
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default().min(limits::READ_AHEAD) + 1);
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(wrong)?;
     if bytes.len() as u64 > limit {
         return Err(GateError::control(
             GateCode::ControlFileTooLarge,

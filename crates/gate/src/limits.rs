@@ -11,6 +11,9 @@ pub const ENVELOPE: u64 = (1 << 20) * 4 / 3 + 16 * 1024;
 /// Evidence files that one decision weighs. A panel has at most 32 seats; the rest is room for equivocation and retries.
 pub const EVIDENCE_FILES: usize = 256;
 
+/// Room in bytes that is made for a file before anything of it is read, at most: that of a control file.
+pub(crate) const READ_AHEAD: usize = 1 << 20;
+
 /// Symbolic links that one path may go through, as Linux counts them.
 pub const LINKS: usize = 40;
 

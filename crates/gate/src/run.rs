@@ -77,7 +77,7 @@ pub struct GateOutcome {
 /// [`GateError`] with its exit code; nothing is written then.
 pub fn run(request: &GateRequest) -> Result<GateOutcome, GateError> {
     check_options(request)?;
-    ready::schemas();
+    ready::schemas(ready::RUN);
     let out = request.out.as_deref().map(OutDir::reserve).transpose()?;
     let (candidate, mut control) = Candidate::open(&request.candidate)?;
     for pin in &request.pins {

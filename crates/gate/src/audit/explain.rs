@@ -5,7 +5,7 @@ use std::path::Path;
 use quorum_attest::TrustRoot;
 use quorum_policies::{Case, Explanation, Policy, explain_recorded};
 
-use super::{Difference, Finding, differs, evidence, file, folder, read_decision};
+use super::{Difference, Finding, differs, digests, evidence, file, folder, read_decision};
 use crate::decision::Files;
 use crate::{AuditOutcome, GateError, audit_files, record};
 
@@ -32,7 +32,7 @@ fn explained(files: &Files) -> Finding<Explanation> {
     let sheet = &decision.facts;
     let policy = Policy::parse(file(files, record::POLICY)?).or_else(|error| differs(record::POLICY, error))?;
     let documents = super::documents(files, &trust, sheet)?;
-    let envelopes: Vec<Vec<u8>> = evidence(files, sheet)?.envelopes.into_values().collect();
+    let envelopes: Vec<Vec<u8>> = evidence(files, &digests(files), sheet)?.envelopes.into_values().collect();
     let case = Case {
         handoff: &documents.intake.handoff,
         work_unit: &documents.intake.work_unit,
