@@ -10,6 +10,15 @@ use crate::diff::DiffReason;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum VerifierError {
+    /// A file of the candidate or the baseline is no longer what it was when the tree was listed.
+    #[error(
+        "tree_changed: `{path}` changed while it was being checked; nothing was concluded from it, keep writers away from \
+         the candidate and check again"
+    )]
+    TreeChanged {
+        /// The path in the tree.
+        path: String,
+    },
     /// The plan is not TOML or JSON at all.
     #[error("plan_syntax: {0}")]
     PlanSyntax(String),
@@ -250,6 +259,8 @@ error_codes! {
         Self::Io { .. } => "io", "A file operation failed.", "Look at the path and the system's error.";
         Self::TreeTooLarge { .. } => "tree_too_large", "A tree holds more than can be checked.",
             "Make it smaller, or leave out what does not belong to it.";
+        Self::TreeChanged { .. } => "tree_changed", "A file changed between two looks at it.",
+            "Keep every writer away from the candidate while it is checked, and check again.";
         Self::TreeSpecialFile(_) => "tree_special_file", "A tree holds a device, a socket or a pipe.",
             "Remove it; a candidate is files, directories and symlinks.";
         Self::PathUnsafe { .. } => "path_unsafe", "A path that no document can name.", "Rename it.";

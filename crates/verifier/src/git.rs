@@ -1,13 +1,12 @@
 //! Git's own digests of a directory, so that a pull request's head can be hashed again without trusting a Git on the way.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use quorum_schemas::Sha256;
 use sha1_checked::{Digest as _, Sha1};
 
-use crate::tree::{self, Entry, Mode};
-use crate::{VerifierError, limits};
+use crate::VerifierError;
+use crate::tree::{self, Entry, Listing, Mode};
 
 /// The hash of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,13 +50,12 @@ impl Algorithm {
         }
     }
 
-    /// The id of the tree object that this directory, listed as `entries`, would be.
-    pub(crate) fn tree(self, root: &Path, entries: &[Entry]) -> Result<String, VerifierError> {
+    /// The id of the tree object that this directory, as it was listed, would be.
+    pub(crate) fn tree(self, listing: &Listing) -> Result<String, VerifierError> {
         let mut folder = Folder::default();
-        let mut left = limits::TREE_BYTES;
-        for Entry { path, mode, .. } in entries {
-            let bytes = tree::read_entry(root, path, *mode, left)?;
-            left -= bytes.len() as u64;
+        for entry in listing.iter() {
+            let bytes = listing.read(entry)?;
+            let Entry { path, mode, .. } = entry;
             let id = if *mode == Mode::Submodule { commit_of(path, &bytes)? } else { self.raw("blob", &bytes) };
             folder.insert(path, *mode, id);
         }
@@ -152,13 +150,12 @@ mod tests {
         fs::write(root.path().join("sub"), tree::submodule_text(commit)).unwrap();
         let expected = git(&["write-tree"]);
         fs::remove_dir_all(root.path().join(".git")).unwrap();
-        let mut entries = tree::list(root.path()).unwrap();
-        tree::mark_submodules(&mut entries, &["sub".to_owned()]);
-        assert_eq!(Algorithm::Sha1.tree(root.path(), &entries).unwrap(), expected);
+        let listing = || Listing::take(root.path(), &["sub".to_owned()]).unwrap();
+        assert_eq!(Algorithm::Sha1.tree(&listing()).unwrap(), expected);
         // The same text in a file is another tree.
-        let plain = tree::list(root.path()).unwrap();
-        assert_ne!(Algorithm::Sha1.tree(root.path(), &plain).unwrap(), expected);
+        let plain = Listing::take(root.path(), &[]).unwrap();
+        assert_ne!(Algorithm::Sha1.tree(&plain).unwrap(), expected);
         fs::write(root.path().join("sub"), "Subproject commit main\n").unwrap();
-        assert_eq!(Algorithm::Sha1.tree(root.path(), &entries).unwrap_err().code(), "candidate_unusable");
+        assert_eq!(Algorithm::Sha1.tree(&listing()).unwrap_err().code(), "candidate_unusable");
     }
 }

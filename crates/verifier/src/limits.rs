@@ -33,6 +33,9 @@ pub const TREE_DEPTH: usize = 128;
 /// Bytes of all files of one tree, and of one candidate ZIP. Far below the 4 GiB where a ZIP needs zip64.
 pub const TREE_BYTES: u64 = 1 << 30;
 
+/// Bytes of a file that are read at once while it is hashed.
+pub const READ_BYTES: usize = 64 << 10;
+
 /// Bytes of one evidence bundle: it travels in chunks through the broker and stays forever.
 pub const BUNDLE_BYTES: usize = 32 << 20;
 

@@ -10,7 +10,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
 use nix::fcntl::OFlag;
-use quorum_schemas::{C1Digest, Digest, Value};
+use quorum_schemas::{C1Digest, Digest, Sha256, Value};
 
 use crate::{VerifierError, limits};
 
@@ -62,6 +62,56 @@ pub fn candidate_tree(root: &Path) -> Result<C1Digest, VerifierError> {
     Ok(digest(&list(root)?))
 }
 
+/// A tree that was listed once. Every later read is held against that listing, so that all checks and the evidence
+/// speak of the same bytes, whatever happens on the disk between them.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    root: PathBuf,
+    entries: Vec<Entry>,
+}
+
+impl Listing {
+    /// Lists the tree at `root`; at `submodules` stand submodules.
+    pub(crate) fn take(root: &Path, submodules: &[String]) -> Result<Self, VerifierError> {
+        let mut entries = list(root)?;
+        mark_submodules(&mut entries, submodules);
+        Ok(Self { root: root.to_owned(), entries })
+    }
+
+    /// The bytes that were listed; [`VerifierError::TreeChanged`] when they are others now.
+    pub(crate) fn read(&self, entry: &Entry) -> Result<Vec<u8>, VerifierError> {
+        // A file that grew is no longer the one that was listed, so not a byte more than was listed is held.
+        let bytes = match entry.mode {
+            Mode::Symlink => Some(read_entry(&self.root, &entry.path, entry.mode, entry.bytes)?),
+            _ => read_file(&resolve(&self.root, &entry.path)?, entry.bytes)?,
+        };
+        bytes
+            .filter(|bytes| Digest::of(bytes) == entry.sha256)
+            .ok_or_else(|| VerifierError::TreeChanged { path: entry.path.clone() })
+    }
+
+    /// The bytes of a listed file; `None` when it has more than `limit`.
+    pub(crate) fn read_file(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, VerifierError> {
+        let entry = self.entry(path)?;
+        if entry.bytes > limit { Ok(None) } else { self.read(entry).map(Some) }
+    }
+
+    /// What was listed at this path.
+    pub(crate) fn entry(&self, path: &str) -> Result<&Entry, VerifierError> {
+        let found = self.entries.binary_search_by(|entry| entry.path.as_str().cmp(path));
+        let missing = |_| VerifierError::CandidateUnusable(format!("`{path}` is not in the candidate"));
+        found.map(|index| &self.entries[index]).map_err(missing)
+    }
+}
+
+impl std::ops::Deref for Listing {
+    type Target = [Entry];
+
+    fn deref(&self) -> &[Entry] {
+        &self.entries
+    }
+}
+
 /// The digest of entries that [`list`] gave.
 #[must_use]
 pub fn digest(entries: &[Entry]) -> C1Digest {
@@ -82,9 +132,9 @@ pub fn list(root: &Path) -> Result<Vec<Entry>, VerifierError> {
     let mut entries = Vec::new();
     let mut total = 0_u64;
     for (path, mode) in walk(root)? {
-        let bytes = read_entry(root, &path, mode, limits::TREE_BYTES - total)?;
-        total += bytes.len() as u64;
-        entries.push(Entry { sha256: Digest::of(&bytes), bytes: bytes.len() as u64, path, mode });
+        let (sha256, bytes) = digest_entry(root, &path, mode, limits::TREE_BYTES - total)?;
+        total += bytes;
+        entries.push(Entry { sha256, bytes, path, mode });
     }
     Ok(entries)
 }
@@ -161,8 +211,45 @@ pub(crate) fn read_entry(root: &Path, path: &str, mode: Mode, limit: u64) -> Res
     read_file(&full, limit)?.ok_or_else(|| too_large(root, "bytes", limits::TREE_BYTES))
 }
 
+/// Digest and length of what [`read_entry`] reads, in bounded memory.
+fn digest_entry(root: &Path, path: &str, mode: Mode, limit: u64) -> Result<(Digest, u64), VerifierError> {
+    if mode == Mode::Symlink {
+        let target = read_entry(root, path, mode, limit)?;
+        return Ok((Digest::of(&target), target.len() as u64));
+    }
+    let full = root.join(path);
+    let io = |error: std::io::Error| VerifierError::io("reading", &full, &error);
+    let mut file = open_file(&full)?.take(limit.saturating_add(1));
+    let mut hasher = Sha256::default();
+    let mut total = 0;
+    let mut part = vec![0; limits::READ_BYTES];
+    loop {
+        let count = match file.read(&mut part) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(io(error)),
+        };
+        hasher.update(&part[..count]);
+        total += count as u64;
+    }
+    if total > limit {
+        return Err(too_large(root, "bytes", limits::TREE_BYTES));
+    }
+    Ok((hasher.finish(), total))
+}
+
 /// A regular file, never through a symlink in its last segment; `None` when it holds more than `limit` bytes.
 pub(crate) fn read_file(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, VerifierError> {
+    let file = open_file(path)?;
+    let mut bytes = Vec::new();
+    file.take(limit.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|error| VerifierError::io("reading", path, &error))?;
+    Ok((bytes.len() as u64 <= limit).then_some(bytes))
+}
+
+fn open_file(path: &Path) -> Result<fs::File, VerifierError> {
     let io = |error: std::io::Error| VerifierError::io("reading", path, &error);
     // O_NONBLOCK: a pipe that took the place of the file must not hold us.
     let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
@@ -170,9 +257,7 @@ pub(crate) fn read_file(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Veri
     if !file.metadata().map_err(io)?.is_file() {
         return Err(VerifierError::TreeSpecialFile(path.display().to_string()));
     }
-    let mut bytes = Vec::new();
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(io)?;
-    Ok((bytes.len() as u64 <= limit).then_some(bytes))
+    Ok(file)
 }
 
 /// The regular file that a locator names below `root`. No segment may be a symlink: a locator that needs one could name
@@ -262,6 +347,38 @@ mod tests {
             Digest::of(b"x")
         );
         assert_eq!(candidate_tree(root.path()).unwrap().of_bytes(), Digest::of(rows.as_bytes()));
+    }
+
+    #[test]
+    fn what_changed_after_the_listing_is_not_read() {
+        let root = root();
+        for name in ["same", "other", "longer", "shorter", "gone", "link"] {
+            fs::write(root.path().join(name), "as listed").unwrap();
+        }
+        symlink("as listed", root.path().join("points")).unwrap();
+        let listing = Listing::take(root.path(), &[]).unwrap();
+        fs::write(root.path().join("other"), "AS LISTED").unwrap();
+        fs::write(root.path().join("longer"), "as listed, and more").unwrap();
+        fs::write(root.path().join("shorter"), "as").unwrap();
+        for name in ["gone", "link", "points"] {
+            fs::remove_file(root.path().join(name)).unwrap();
+        }
+        symlink("same", root.path().join("link")).unwrap();
+        symlink("AS LISTED", root.path().join("points")).unwrap();
+        let read = |name| listing.entry(name).and_then(|entry| listing.read(entry));
+        assert_eq!(read("same").unwrap(), b"as listed");
+        for (name, code) in [
+            ("other", "tree_changed"),
+            ("longer", "tree_changed"),
+            ("shorter", "tree_changed"),
+            ("points", "tree_changed"),
+            ("gone", "path_unsafe"),
+            ("link", "path_unsafe"),
+            ("absent", "candidate_unusable"),
+        ] {
+            assert_eq!(read(name).unwrap_err().code(), code, "{name}");
+        }
+        assert_eq!(listing.read_file("same", 8).unwrap(), None, "the limit is the caller's");
     }
 
     #[test]

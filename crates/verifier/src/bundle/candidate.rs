@@ -10,7 +10,7 @@ use quorum_schemas::{Digest, Sha256};
 
 use super::read::{entries, malformed};
 use super::write::{Sink, Writer};
-use crate::tree::{self, Mode};
+use crate::tree::{self, Listing, Mode};
 use crate::{VerifierError, limits};
 
 /// The deterministic ZIP of a directory: the bytes that a C6 `artifact_bundle` names and that travel as a blob.
@@ -29,16 +29,30 @@ pub fn zip_dir_digest(root: &Path) -> Result<Digest, VerifierError> {
     Ok(write_dir(root, Sha256::default())?.finish())
 }
 
+/// [`zip_dir_digest`] of a tree that was listed, of the bytes that were listed.
+pub(crate) fn zip_listing_digest(listing: &Listing) -> Result<Digest, VerifierError> {
+    let mut writer = Writer::new(Sha256::default());
+    for entry in listing.iter() {
+        add(&mut writer, &entry.path, entry.mode, &listing.read(entry)?)?;
+    }
+    Ok(writer.finish().finish())
+}
+
+fn add<S: Sink>(writer: &mut Writer<S>, path: &str, mode: Mode, bytes: &[u8]) -> Result<(), VerifierError> {
+    if mode == Mode::Symlink {
+        check_link(path, bytes)?;
+    }
+    writer.add(path, mode, bytes);
+    Ok(())
+}
+
 fn write_dir<S: Sink>(root: &Path, sink: S) -> Result<S, VerifierError> {
     let mut writer = Writer::new(sink);
     let mut left = limits::TREE_BYTES;
     for (path, mode) in tree::walk(root)? {
         let bytes = tree::read_entry(root, &path, mode, left)?;
         left -= bytes.len() as u64;
-        if mode == Mode::Symlink {
-            check_link(&path, &bytes)?;
-        }
-        writer.add(&path, mode, &bytes);
+        add(&mut writer, &path, mode, &bytes)?;
     }
     Ok(writer.finish())
 }

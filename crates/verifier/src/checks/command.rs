@@ -12,6 +12,7 @@ use super::workdir::{self, Workdir};
 use super::{Context, number};
 use crate::plan::{Channel, CommandCheck};
 use crate::report::{CheckStatus, EvidenceFile, IsolationClass};
+use crate::tree::Listing;
 use crate::{VerifierError, limits, tree};
 
 /// How a command ended.
@@ -105,7 +106,7 @@ pub(super) fn run(context: &Context<'_>, spec: &CommandCheck, index: usize) -> O
         Err(error) => return not_run(Observed::error(&error), spec),
     };
     let folder = harness.as_ref().map(|(path, _)| path.as_path());
-    let run = match once(context, spec, index, "run", &context.request.candidate_root, folder) {
+    let run = match once(context, spec, index, "run", &context.candidate, folder) {
         Ok(run) => run,
         Err(observed) => return not_run(*observed, spec),
     };
@@ -122,7 +123,7 @@ pub(super) fn run(context: &Context<'_>, spec: &CommandCheck, index: usize) -> O
         observed.exit = Some(exit);
     }
     if observed.timed_out
-        && let Some(baseline) = &context.request.baseline_root
+        && let Some(baseline) = &context.baseline
     {
         let timed = once(context, spec, index, "baseline", baseline, folder).ok();
         observed.baseline_ms = timed.map(|run| to_ms(run.main.duration));
@@ -165,7 +166,7 @@ fn once(
     spec: &CommandCheck,
     index: usize,
     name: &str,
-    source: &Path,
+    source: &Listing,
     harness: Option<&Path>,
 ) -> Result<Run, Box<Observed>> {
     let refused = |error: VerifierError| Box::new(Observed::error(&error));

@@ -13,6 +13,7 @@ use super::workdir::{self, Workdir};
 use super::{Context, number};
 use crate::plan::{Channel, EngineCheck};
 use crate::report::{CheckStatus, EvidenceFile, IsolationClass};
+use crate::tree::Listing;
 use crate::{VerifierError, limits};
 
 /// The name of the shipped engine in plans, and of the hidden subcommand that it is.
@@ -46,7 +47,7 @@ fn prepared(context: &Context<'_>, spec: &EngineCheck, index: usize) -> Result<P
     let (binary, leading_args) = find(context, spec)?;
     let descriptor = describe(context, spec, &binary, &leading_args)?;
     let name = descriptor.name().to_owned();
-    let once = |label: &str, source: &Path| -> Result<EngineRun, VerifierError> {
+    let once = |label: &str, source: &Listing| -> Result<EngineRun, VerifierError> {
         let dirs = Workdir::make(context, index, label, source)?;
         let places = Places { dirs: &dirs, harness: folder, baseline: context.request.baseline_root.as_deref() };
         let candidate = dirs.candidate.clone();
@@ -69,8 +70,8 @@ fn prepared(context: &Context<'_>, spec: &EngineCheck, index: usize) -> Result<P
             version: None,
         }))
     };
-    let run = once("engine", &context.request.candidate_root)?;
-    let baseline = context.request.baseline_root.as_deref().filter(|_| timed_out(&run));
+    let run = once("engine", &context.candidate)?;
+    let baseline = context.baseline.as_ref().filter(|_| timed_out(&run));
     let baseline_ms = baseline
         .and_then(|root| once("baseline", root).ok())
         .and_then(|run| run.report)

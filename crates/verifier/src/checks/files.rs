@@ -1,7 +1,5 @@
 //! Which file of the candidate a check means.
 
-use std::path::PathBuf;
-
 use super::Context;
 use super::observed::Observed;
 use crate::report::CheckStatus;
@@ -17,7 +15,7 @@ pub(super) fn read(
     max_bytes: u64,
 ) -> Result<(String, Vec<u8>), Box<Observed>> {
     let root = &context.request.candidate_root;
-    let (name, path) = match file {
+    let name = match file {
         Some(name) => {
             let missing = |error: VerifierError| {
                 // A disk that cannot be read is no fault of the candidate.
@@ -26,11 +24,12 @@ pub(super) fn read(
                 let finding = format!("`{name}` is missing or not a plain file");
                 Box::new(Observed::new(CheckStatus::Failed, summary).finding("correctness", finding, Some(name)))
             };
-            (name.to_owned(), tree::resolve(root, name).map_err(missing)?)
+            tree::resolve(root, name).map_err(missing)?;
+            name.to_owned()
         }
         None => default_file(context).map_err(|error| Box::new(Observed::error(&error)))?,
     };
-    match tree::read_file(&path, max_bytes) {
+    match context.candidate.read_file(&name, max_bytes) {
         Ok(Some(bytes)) => Ok((name, bytes)),
         Ok(None) => {
             let summary = format!("`{name}` has more than {max_bytes} bytes");
@@ -42,10 +41,10 @@ pub(super) fn read(
     }
 }
 
-/// The candidate artifact's own file.
-pub(super) fn default_file(context: &Context<'_>) -> Result<(String, PathBuf), VerifierError> {
+/// The path of the candidate artifact's own file.
+pub(super) fn default_file(context: &Context<'_>) -> Result<String, VerifierError> {
     let request = context.request;
-    let name = match (request.binding.candidate_reference(), context.candidate.as_slice()) {
+    let name = match (request.binding.candidate_reference(), &*context.candidate) {
         (None, _) => request.binding.candidate_locator().to_owned(),
         (Some(_), [only]) => only.path.clone(),
         (Some(_), entries) => {
@@ -55,6 +54,6 @@ pub(super) fn default_file(context: &Context<'_>) -> Result<(String, PathBuf), V
             )));
         }
     };
-    let path = tree::resolve(&request.candidate_root, &name)?;
-    Ok((name, path))
+    tree::resolve(&request.candidate_root, &name)?;
+    Ok(name)
 }

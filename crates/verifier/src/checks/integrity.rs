@@ -7,7 +7,7 @@ use super::Context;
 use super::files::default_file;
 use super::observed::Observed;
 use crate::report::CheckStatus;
-use crate::{VerifierError, bundle, git, limits, tree};
+use crate::{VerifierError, bundle, git, tree};
 
 /// The candidate's exact bytes have the digest that signatures about it speak of.
 pub(super) fn run(context: &Context<'_>) -> Observed {
@@ -31,21 +31,20 @@ pub(super) fn run(context: &Context<'_>) -> Observed {
 }
 
 fn file(context: &Context<'_>, declared: Digest) -> Result<Observed, VerifierError> {
-    let (name, path) = default_file(context)?;
-    let too_large = || VerifierError::TreeTooLarge { path: name.clone(), what: "bytes", limit: limits::TREE_BYTES };
-    let found = Digest::of(&tree::read_file(&path, limits::TREE_BYTES)?.ok_or_else(too_large)?);
+    let name = default_file(context)?;
+    let found = context.candidate.entry(&name)?.sha256;
     Ok(judge(&format!("`{name}`"), declared, found).fact("file", name.as_str()))
 }
 
 fn bundle(context: &Context<'_>, declared: Digest) -> Result<Observed, VerifierError> {
     // A root with one file may be that file or a directory that holds it; the digest says which.
-    if let [only] = context.candidate.as_slice()
+    if let [only] = &*context.candidate
         && matches!(only.mode, tree::Mode::File | tree::Mode::Executable)
         && only.sha256 == declared
     {
         return Ok(judge(&format!("`{}`", only.path), declared, only.sha256));
     }
-    let found = bundle::zip_dir_digest(&context.request.candidate_root)?;
+    let found = bundle::zip_listing_digest(&context.candidate)?;
     Ok(judge("the ZIP of the candidate directory", declared, found))
 }
 
@@ -58,7 +57,7 @@ fn pull_request(context: &Context<'_>, head: &str) -> Result<Observed, VerifierE
     let algorithm = git::Algorithm::of(head)?;
     let found = algorithm.object("commit", commit);
     let claimed = git::tree_of_commit(commit)?;
-    let tree = algorithm.tree(&context.request.candidate_root, &context.candidate)?;
+    let tree = algorithm.tree(&context.candidate)?;
     let facts = |observed: Observed| {
         observed
             .fact("head_sha", head)

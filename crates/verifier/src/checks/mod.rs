@@ -23,13 +23,14 @@ use observed::Observed;
 
 use crate::plan::{Check, CheckSpec};
 use crate::report::{CheckOutcome, CheckReport, EvidenceFile};
+use crate::tree::Listing;
 use crate::{CheckRequest, VerifierError, limits, tree};
 
 /// Everything that a check may look at.
 pub(crate) struct Context<'a> {
     pub(crate) request: &'a CheckRequest,
-    pub(crate) candidate: Vec<tree::Entry>,
-    pub(crate) baseline: Option<Vec<tree::Entry>>,
+    pub(crate) candidate: Listing,
+    pub(crate) baseline: Option<Listing>,
 }
 
 /// Runs every check of the plan, in its order. Blocks. Meant for the check child; it reads files and starts commands.
@@ -40,12 +41,9 @@ pub(crate) struct Context<'a> {
 pub fn run_checks(request: &CheckRequest) -> Result<CheckReport, VerifierError> {
     let started = Instant::now();
     request.plan.check_request(request)?;
-    let mut candidate = tree::list(&request.candidate_root)?;
-    tree::mark_submodules(&mut candidate, &request.candidate_submodules);
-    let mut baseline = request.baseline_root.as_deref().map(tree::list).transpose()?;
-    if let Some(baseline) = &mut baseline {
-        tree::mark_submodules(baseline, &request.baseline_submodules);
-    }
+    let candidate = Listing::take(&request.candidate_root, &request.candidate_submodules)?;
+    let listed = |root: &std::path::PathBuf| Listing::take(root, &request.baseline_submodules);
+    let baseline = request.baseline_root.as_ref().map(listed).transpose()?;
     let context = Context { request, candidate, baseline };
     let mut engines = std::collections::BTreeMap::new();
     let mut checks: Vec<CheckOutcome> = Vec::new();
@@ -92,15 +90,6 @@ fn run_one(context: &Context<'_>, check: &Check, index: usize) -> Observed {
         CheckSpec::Imported(check) => imported::run(context, check),
         CheckSpec::Command(spec) => command::run(context, spec, index),
         CheckSpec::Engine(spec) => engine::run(context, spec, index),
-    }
-}
-
-impl Context<'_> {
-    /// The digest of one file of the candidate.
-    fn candidate_digest(&self, path: &str) -> Result<quorum_schemas::Digest, VerifierError> {
-        let entry = self.candidate.iter().find(|entry| entry.path == path);
-        let missing = || VerifierError::CandidateUnusable(format!("`{path}` is not in the candidate"));
-        entry.map(|entry| entry.sha256).ok_or_else(missing)
     }
 }
 

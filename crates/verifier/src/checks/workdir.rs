@@ -6,8 +6,8 @@ use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use super::{Context, number};
-use crate::tree::{self, Mode};
-use crate::{VerifierError, limits};
+use crate::VerifierError;
+use crate::tree::{self, Listing, Mode};
 
 /// The folders of one check, gone when dropped.
 pub(super) struct Workdir {
@@ -20,7 +20,12 @@ pub(super) struct Workdir {
 
 impl Workdir {
     /// Copies `source` into a fresh folder below the scratch directory.
-    pub(super) fn make(context: &Context<'_>, index: usize, name: &str, source: &Path) -> Result<Self, VerifierError> {
+    pub(super) fn make(
+        context: &Context<'_>,
+        index: usize,
+        name: &str,
+        source: &Listing,
+    ) -> Result<Self, VerifierError> {
         let root = context.request.scratch.join(format!("{}-{name}", number(index)));
         let made = Self { candidate: root.join("candidate"), out: root.join("out"), root };
         for folder in [&made.root, &made.candidate, &made.out] {
@@ -46,12 +51,11 @@ fn create(folder: &Path) -> Result<(), VerifierError> {
     fs::DirBuilder::new().mode(0o755).create(folder).map_err(|error| VerifierError::io("creating", folder, &error))
 }
 
-fn copy(source: &Path, dest: &Path) -> Result<(), VerifierError> {
-    let mut left = limits::TREE_BYTES;
-    for (path, mode) in tree::walk(source)? {
-        let bytes = tree::read_entry(source, &path, mode, left)?;
-        left -= bytes.len() as u64;
-        let target = dest.join(&path);
+/// Exactly what was listed: a file that came later is not copied, one that changed is an error.
+fn copy(source: &Listing, dest: &Path) -> Result<(), VerifierError> {
+    for entry in source.iter() {
+        let (bytes, mode) = (source.read(entry)?, entry.mode);
+        let target = dest.join(&entry.path);
         let writing = |error: std::io::Error| VerifierError::io("copying to", &target, &error);
         if let Some(folder) = target.parent() {
             fs::DirBuilder::new().recursive(true).mode(0o755).create(folder).map_err(writing)?;

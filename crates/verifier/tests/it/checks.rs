@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use quorum_sandbox::Isolation;
 use quorum_verifier::{Channel, CheckStatus, IsolationClass};
 
 use crate::world::{World, write};
@@ -232,4 +233,44 @@ fn schema_reads_the_candidate_or_repeats_the_intake() {
     let outcome = world().with(&[("a", "1")]).outcome(&of("of = \"manifest\""));
     assert_eq!(outcome.status, CheckStatus::Passed);
     assert!(outcome.read_manifest);
+}
+
+/// A writer that waits until the artifact's digest was taken must not have other bytes judged: every check answers for the
+/// bytes of the listing, which the evidence names, or for none.
+#[test]
+fn bytes_that_change_after_the_listing_are_judged_by_no_check() {
+    let mut world = World::new(&[("writer", "test"), ("json", "schema"), ("whole", "other"), ("again", "test")])
+        .with(&[("answer.json", r#"{"answer":7}"#)]);
+    world.isolation = Isolation::None;
+    let target = world.candidate().join("answer.json").display().to_string();
+    let plan = format!(
+        r#"
+[[check]]
+id = "writer"
+kind = "command"
+argv = ["/bin/sh", "-c", "printf '{{\"answer\":42}}' > {target}"]
+[[check]]
+id = "json"
+kind = "required_json"
+file = "answer.json"
+required = {{ answer = 42 }}
+[[check]]
+id = "whole"
+kind = "artifact_integrity"
+[[check]]
+id = "again"
+kind = "command"
+argv = ["/bin/grep", "-q", "42", "{{candidate}}/answer.json"]
+"#
+    );
+    let report = world.report(&plan);
+    let seen = |id| {
+        let check = report.check(id).unwrap();
+        (check.status, check.summary.split(':').next().unwrap().to_owned())
+    };
+    assert_eq!(seen("writer").0, CheckStatus::Passed);
+    assert_eq!(seen("json"), (CheckStatus::Error, "tree_changed".to_owned()));
+    assert_eq!(seen("again"), (CheckStatus::Error, "tree_changed".to_owned()));
+    // The one file of the candidate was hashed when it was listed, and those are the bytes that the evidence names.
+    assert_ne!(seen("whole").0, CheckStatus::Passed, "{}", seen("whole").1);
 }

@@ -47,13 +47,13 @@ fn patch(
     review: &PatchReview,
     hashes: &mut Vec<serde_json::Value>,
 ) -> Result<Judged, VerifierError> {
-    let (name, path) = files::default_file(context)?;
+    let name = files::default_file(context)?;
     let integrity = integrity::run(context);
     if integrity.status == CheckStatus::Error {
         return Err(VerifierError::CandidateUnusable(integrity.summary));
     }
-    let bytes = tree::read_file(&path, review.max_candidate_bytes)?;
-    hashes.push(row(&name, &context.candidate_digest(&name)?.to_string(), bytes.as_deref()));
+    let bytes = context.candidate.read_file(&name, review.max_candidate_bytes)?;
+    hashes.push(row(&name, &context.candidate.entry(&name)?.sha256.to_string(), bytes.as_deref()));
     let mut judged = match &bytes {
         Some(bytes) => patch::judge(&name, bytes, &context.request.work_unit, &review.text),
         None => {
@@ -94,9 +94,9 @@ fn check_log(
     judged: &mut Judged,
     hashes: &mut Vec<serde_json::Value>,
 ) -> Result<(), VerifierError> {
-    let path = tree::resolve(&context.request.candidate_root, &log.locator)?;
+    tree::resolve(&context.request.candidate_root, &log.locator)?;
     let name = log.locator.as_str();
-    let Some(bytes) = tree::read_file(&path, review.max_log_bytes)? else {
+    let Some(bytes) = context.candidate.read_file(name, review.max_log_bytes)? else {
         let summary = format!("the log `{name}` has more than {} bytes, which the plan admits", review.max_log_bytes);
         judged.problem("policy", summary, Some(name));
         return Ok(());
