@@ -145,6 +145,12 @@ schema_names! {
     OutputExitCodes => "output-exit-codes-v0.1";
     /// What reference `--json` writes.
     OutputReference => "output-reference-v0.1";
+    /// Upstream's command profile, narrowed: what a workbench may run.
+    CommandProfile => "command-profile-v1";
+    /// Asks a workbench for one run.
+    ProcessRunRequest => "process-run-request-v1";
+    /// Upstream's result of one run, narrowed.
+    ProcessRunResult => "process-run-result-v1";
     /// How a run of gate or decide ended: their `--json`, and `--report json`.
     Report => "report-v0.1";
 }
