@@ -173,13 +173,16 @@ pub(crate) fn execute(spec: &Spec, description: &Description, wiring: Wiring) ->
 /// namespaces to itself.
 fn reap(child: &mut Child) {
     let by = Instant::now() + limits::QUIESCE;
+    // It has closed its socket, so it is about to be gone.
+    let mut pause = Duration::from_micros(20);
     while matches!(child.try_wait(), Ok(None)) {
         if Instant::now() >= by {
             let _ = child.kill();
             let _ = child.wait();
             return;
         }
-        std::thread::sleep(Duration::from_millis(1));
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(1));
     }
 }
 

@@ -11,6 +11,7 @@ const AND: u16 = (libc::BPF_ALU | libc::BPF_AND | libc::BPF_K) as u16;
 const JUMP_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
 const JUMP_AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
 const JUMP_ANY_BIT: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
+const JUMP_ABOVE: u16 = (libc::BPF_JMP | libc::BPF_JGT | libc::BPF_K) as u16;
 const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
 
 /// Offsets in `struct seccomp_data`.
@@ -29,6 +30,9 @@ const X32: u32 = 0x4000_0000;
 /// Calls that libc does not name yet; they have one number on every architecture.
 const SYS_LSM_SET_SELF_ATTR: libc::c_long = 460;
 const SYS_OPEN_TREE_ATTR: libc::c_long = 467;
+
+/// Calls that are passed over together. The kernel tries each number once when the filter is installed.
+const GROUP: usize = 8;
 
 /// One row of the table: calls that are refused for one reason.
 #[derive(Debug, Clone, Copy)]
@@ -171,6 +175,17 @@ fn number(call: libc::c_long) -> u32 {
     u32::try_from(call).unwrap_or(u32::MAX)
 }
 
+/// The refused calls in the order of their numbers, with the answer to each.
+fn refused_calls() -> Vec<(u32, i32)> {
+    let refused = REFUSED.iter().map(|row| (row, libc::EPERM));
+    // What a kernel without the family says, which is what programs are prepared for.
+    let rows = refused.chain([(&NO_SOCKETS, libc::EAFNOSUPPORT)]);
+    let mut calls: Vec<(u32, i32)> =
+        rows.flat_map(|(row, errno)| row.calls.iter().map(move |(_, call)| (number(*call), errno))).collect();
+    calls.sort_unstable();
+    calls
+}
+
 /// The program: another architecture kills, a refused call gives an error, everything else passes.
 fn program() -> BpfProgram {
     let mut program = vec![
@@ -184,12 +199,12 @@ fn program() -> BpfProgram {
         jump(JUMP_EQUAL, number(libc::SYS_clone3), 0, 1),
         refuse_with(libc::ENOSYS),
     ];
-    let refused = REFUSED.iter().map(|row| (row, libc::EPERM));
-    // What a kernel without the family says, which is what programs are prepared for.
-    for (row, errno) in refused.chain([(&NO_SOCKETS, libc::EAFNOSUPPORT)]) {
-        for (_, call) in row.calls {
-            program.push(jump(JUMP_EQUAL, number(*call), 0, 1));
-            program.push(refuse_with(errno));
+    for group in refused_calls().chunks(GROUP) {
+        let last = group.last().map_or(0, |(call, _)| *call);
+        program.push(jump(JUMP_ABOVE, last, group.len() as u8 * 2, 0));
+        for (call, errno) in group {
+            program.push(jump(JUMP_EQUAL, *call, 0, 1));
+            program.push(refuse_with(*errno));
         }
     }
     program.extend([

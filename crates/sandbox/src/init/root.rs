@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 
@@ -22,9 +22,9 @@ const QUIET: u64 = sys::ATTR_NO_SETUID | sys::ATTR_NO_DEVICES;
 /// What outlives the building.
 #[derive(Debug)]
 pub(crate) struct Built {
-    /// With a mapping (root): a writable `/proc` directory through which the command's own user namespace can be
-    /// described; the attached one is read-only.
-    pub(crate) proc_dir: Option<OwnedFd>,
+    /// As root: `/proc` is still writable, because the command's own user namespace is described through it. See
+    /// [`seal_proc`].
+    pub(crate) proc_is_open: bool,
     /// The layers of a mutation.
     pub(crate) throwaway: Vec<Layer>,
 }
@@ -66,14 +66,20 @@ pub(crate) fn build(
     let throwaway = throwaway_layers(description, lowers, &throwaway_views, &mut changes, layers)?;
     class_step("mount-read-only", sys::restrict_tree(&whole, sys::ATTR_READ_ONLY | QUIET))?;
     class_step("mount-root", sys::move_mount(&whole, Path::new(BASE)))?;
-    let proc_dir = class_step("mount-proc", mount_proc(mapping.is_some() || nix::unistd::geteuid().is_root()))?;
+    let proc_is_open = nix::unistd::geteuid().is_root();
+    class_step("mount-proc", mount_proc(proc_is_open))?;
     class_step("mount-dev", mount_dev(devices, description.scratch))?;
     class_step("mount-sys", mask_for_good(&under_base(Path::new("/sys"))))?;
     // A mask hides what is below it, and an exception below a mask is seen again: the deeper path is applied later.
     changes.sort_by_key(|(view, _)| view.path.components().count());
     for (view, tree) in &changes {
         let name = format!("view {}", view.path.display());
-        class_step(&name, apply(view, tree.as_ref(), description.scratch))?;
+        let bare = !description.view.iter().any(|other| other.path != view.path && other.path.starts_with(&view.path));
+        if view.kind == ViewKind::Masked && bare && under_base(&view.path).is_dir() {
+            class_step(&name, mask_like_sys(&view.path))?;
+        } else {
+            class_step(&name, apply(view, tree.as_ref(), description.scratch))?;
+        }
     }
     for (view, _) in changes.iter().filter(|(view, _)| view.kind == ViewKind::Masked) {
         let _ = sys::restrict_path(&under_base(&view.path), sys::ATTR_READ_ONLY);
@@ -83,7 +89,7 @@ pub(crate) fn build(
     if mapping.is_some() && owners_mapped {
         layers.push("owners-mapped".to_owned());
     }
-    Ok(Built { proc_dir, throwaway })
+    Ok(Built { proc_is_open, throwaway })
 }
 
 /// Puts the layers of a mutation among the changes of the view.
@@ -149,25 +155,27 @@ fn mask(target: &Path) -> io::Result<()> {
     tmpfs(target, 0o755, MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC)
 }
 
+/// Nothing is shown below it, so that one empty read-only file system is enough for all such places.
+fn mask_like_sys(path: &Path) -> io::Result<()> {
+    sys::move_mount(sys::open_tree(&under_base(Path::new("/sys")))?, &under_base(path))
+}
+
 fn mask_for_good(target: &Path) -> io::Result<()> {
     mask(target)?;
     sys::restrict_path(target, sys::ATTR_READ_ONLY)
 }
 
-fn mount_proc(keep_writable: bool) -> io::Result<Option<OwnedFd>> {
+/// Makes `/proc` read-only as seen from inside; before the command starts.
+pub(crate) fn seal_proc() -> io::Result<()> {
+    sys::restrict_path(Path::new("/proc"), sys::ATTR_READ_ONLY)
+}
+
+fn mount_proc(leave_open: bool) -> io::Result<()> {
     let target = under_base(Path::new("/proc"));
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     let nothing: Option<&str> = None;
     mount(Some("proc"), &target, Some("proc"), flags, nothing)?;
-    let mut kept = None;
-    if keep_writable {
-        // A detached mount lives as long as its descriptor; no path leads to it.
-        kept = Some(sys::duplicate_high(fs::File::open(&target)?.as_fd())?);
-        umount2(&target, MntFlags::MNT_DETACH)?;
-        mount(Some("proc"), &target, Some("proc"), flags, nothing)?;
-    }
-    sys::restrict_path(&target, sys::ATTR_READ_ONLY)?;
-    Ok(kept)
+    if leave_open { Ok(()) } else { sys::restrict_path(&target, sys::ATTR_READ_ONLY) }
 }
 
 fn mount_dev(devices: Vec<(&str, OwnedFd)>, scratch: u64) -> io::Result<()> {

@@ -12,7 +12,7 @@ use super::plain::report_end;
 use super::root::Built;
 use super::throwaway::Layer;
 use super::{Job, StepError, changes, class_step, root, step, target, wait_for};
-use crate::wire::{self, Message};
+use crate::wire::{self, Message, View, ViewKind};
 use crate::{limits, sys};
 
 const NAMESPACES: CloneFlags = CloneFlags::CLONE_NEWNS
@@ -51,7 +51,9 @@ pub(crate) fn supervise(job: &mut Job) -> Result<(), StepError> {
 fn enter_namespaces(job: &Job, layers: &mut Vec<String>) -> Result<Option<OwnedFd>, StepError> {
     let mapping = if geteuid().is_root() {
         // Not every host allows it; then the writable folders change their owner instead.
-        let mapping = owner_mapping(job.description.uid).ok();
+        let shows = |view: &View| !matches!(view.kind, ViewKind::Masked | ViewKind::Private);
+        let needed = job.description.view.iter().any(shows);
+        let mapping = needed.then(|| owner_mapping(job.description.uid).ok()).flatten();
         class_step("unshare", unshare(NAMESPACES))?;
         mapping
     } else {
@@ -70,17 +72,28 @@ fn enter_namespaces(job: &Job, layers: &mut Vec<String>) -> Result<Option<OwnedF
 
 /// Process 1: builds the view, starts the command, reaps, tells how the command ended, and ends.
 fn process_one(job: &mut Job, mapping: Option<&OwnedFd>, mut layers: Vec<String>) -> i32 {
-    let started = prepare(job, mapping, &mut layers).and_then(|built| match class_step("fork", sys::fork())? {
-        ForkResult::Child => {
-            // While it is still who made the groups.
-            layers.extend(target::join_groups(job));
-            if let Err(error) = target::become_nobody(job, built.proc_dir.as_ref(), &mut layers) {
-                error.report(&job.control);
-                std::process::exit(126);
+    let started = prepare(job, mapping, &mut layers).and_then(|built| {
+        let gate = step("gate", Gate::new())?;
+        match class_step("fork", sys::fork())? {
+            ForkResult::Child => {
+                // While it is still who made the groups.
+                layers.extend(target::join_groups(job));
+                let ready = target::become_nobody(job, &mut layers);
+                if let Err(error) = ready.and_then(|()| class_step("proc-read-only", gate.pass())) {
+                    error.report(&job.control);
+                    std::process::exit(126);
+                }
+                target::become_command(job, &layers)
             }
-            target::become_command(job, &layers)
+            ForkResult::Parent { child } => {
+                // It has described its user namespace by then, or is gone; what opens the gate comes after the seal.
+                class_step(
+                    "proc-read-only",
+                    gate.open_after(|| if built.proc_is_open { root::seal_proc() } else { Ok(()) }),
+                )?;
+                Ok((child, built.throwaway))
+            }
         }
-        ForkResult::Parent { child } => Ok((child, built.throwaway)),
     });
     match started {
         Ok((command, throwaway)) => {
@@ -93,6 +106,42 @@ fn process_one(job: &mut Job, mapping: Option<&OwnedFd>, mut layers: Vec<String>
             error.report(&job.control);
             1
         }
+    }
+}
+
+/// Where the command's process waits for process 1.
+struct Gate {
+    waiting: (OwnedFd, OwnedFd),
+    opened: (OwnedFd, OwnedFd),
+}
+
+impl Gate {
+    fn new() -> nix::Result<Self> {
+        let pipe = || pipe2(nix::fcntl::OFlag::O_CLOEXEC);
+        Ok(Self { waiting: pipe()?, opened: pipe()? })
+    }
+
+    /// The command's side: says that it waits, and waits.
+    fn pass(self) -> io::Result<()> {
+        let (opened, theirs) = self.opened;
+        drop(theirs);
+        nix::unistd::write(&self.waiting.1, b"w")?;
+        match nix::unistd::read(&opened, &mut [0; 1])? {
+            1 => Ok(()),
+            _ => Err(io::Error::from_raw_os_error(nix::libc::EPIPE)),
+        }
+    }
+
+    /// The side of process 1: waits for the other, acts, opens.
+    fn open_after(self, act: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        let (waiting, theirs) = self.waiting;
+        drop(theirs);
+        // Nothing to read: it has failed and told why.
+        if nix::unistd::read(&waiting, &mut [0; 1])? == 1 {
+            act()?;
+            nix::unistd::write(&self.opened.1, b"o")?;
+        }
+        Ok(())
     }
 }
 

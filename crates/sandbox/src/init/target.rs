@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::ffi::CString;
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use landlock::{
@@ -31,7 +31,7 @@ pub(crate) fn write_maps(process: &Path, inside: u32, uid: Uid, gid: Gid) -> io:
 }
 
 /// Gives up root and every privilege, for good.
-pub(crate) fn become_nobody(job: &Job, proc_dir: Option<&OwnedFd>, layers: &mut Vec<String>) -> Result<(), StepError> {
+pub(crate) fn become_nobody(job: &Job, layers: &mut Vec<String>) -> Result<(), StepError> {
     let uid = job.description.uid;
     if geteuid().is_root() {
         class_step("setgroups", setgroups(&[]))?;
@@ -40,9 +40,7 @@ pub(crate) fn become_nobody(job: &Job, proc_dir: Option<&OwnedFd>, layers: &mut 
         class_step("setuid", setresuid(user, user, user))?;
         layers.push(format!("uid:{uid}"));
         // A user namespace of its own gives it a process count of its own. The namespaces around it stay the host's.
-        if let Some(directory) = proc_dir
-            && own_user_namespace(directory, uid, user, group).is_ok()
-        {
+        if own_user_namespace(uid, user, group).is_ok() {
             layers.push("userns".to_owned());
         }
     } else {
@@ -55,15 +53,11 @@ pub(crate) fn become_nobody(job: &Job, proc_dir: Option<&OwnedFd>, layers: &mut 
     Ok(())
 }
 
-fn own_user_namespace(proc_dir: &OwnedFd, inside: u32, uid: Uid, gid: Gid) -> io::Result<()> {
+fn own_user_namespace(inside: u32, uid: Uid, gid: Gid) -> io::Result<()> {
     nix::sys::prctl::set_dumpable(true)?;
     // The count of processes is taken from the limit at this moment.
     unshare(CloneFlags::CLONE_NEWUSER)?;
-    // Entered by descriptor: the attached /proc is read-only, this one is attached nowhere.
-    nix::unistd::fchdir(proc_dir)?;
-    write_maps(Path::new("self"), inside, uid, gid)?;
-    nix::unistd::chdir("/")?;
-    Ok(())
+    write_maps(Path::new("/proc/self"), inside, uid, gid)
 }
 
 /// Landlock as a second wall behind the mounts. Best effort; what was had is named.
