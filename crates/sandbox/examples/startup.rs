@@ -1,6 +1,7 @@
 //! What a sandbox costs: `true` in ours against `true` in bubblewrap with the same namespaces, in one run.
 //!
-//! `cargo run --release -p quorum-sandbox --example startup -- [--rounds N] [--bwrap PATH] [--at-most RATIO]`
+//! `cargo run --release -p quorum-sandbox --example startup -- [--rounds N] [--bwrap PATH] [--at-most RATIO]
+//! [--bwrap-args "--unshare-all --ro-bind / / true"]`
 //!
 //! Prints the median of each in milliseconds and their ratio; exits 1 when the ratio is above the bound, 2 when there is
 //! no bubblewrap. The three take turns, so that what else the machine does meets all of them.
@@ -53,12 +54,14 @@ const BWRAP: &[&str] = &[
 fn main() -> ExitCode {
     quorum_sandbox::init_main();
     let (mut rounds, mut bwrap, mut at_most) = (101_usize, PathBuf::from("bwrap"), 1.25_f64);
+    let mut bwrap_args: Vec<String> = BWRAP.iter().map(|word| (*word).to_owned()).collect();
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         let value = arguments.next().unwrap_or_default();
         match name.as_str() {
             "--rounds" => rounds = value.parse().unwrap_or(rounds),
             "--bwrap" => bwrap = value.into(),
+            "--bwrap-args" => bwrap_args = value.split_whitespace().map(str::to_owned).collect(),
             "--at-most" => at_most = value.parse().unwrap_or(at_most),
             _ => {
                 eprintln!("unknown argument {name}");
@@ -66,7 +69,7 @@ fn main() -> ExitCode {
             }
         }
     }
-    let in_bwrap = || Command::new(&bwrap).args(BWRAP).stdin(Stdio::null()).output();
+    let in_bwrap = || Command::new(&bwrap).args(&bwrap_args).stdin(Stdio::null()).output();
     match in_bwrap() {
         Ok(output) if output.status.success() => {}
         other => {
