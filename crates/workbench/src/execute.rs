@@ -171,3 +171,78 @@ fn enforcement(observation: &Observation, report: &RunReport, program: Digest) -
         extra: extra.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use quorum_sandbox::{Captured, Isolation, Usage};
+
+    use super::*;
+
+    fn code(outcome: &Outcome) -> (&'static str, String) {
+        match outcome {
+            Outcome::NotRun { code, seen: NotRun::Sandbox, .. } => ("guest-admission", code.to_string()),
+            Outcome::NotRun { code, seen: NotRun::Workbench, .. } => ("none", code.to_string()),
+            Outcome::Unknown { code, .. } => ("unknown", code.to_string()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn section_7_each_error_of_the_sandbox_has_its_outcome() {
+        let source = |kind| io::Error::from(kind);
+        let program = || "p".to_owned();
+        let why = program;
+        let table = [
+            (
+                SandboxError::IsolationUnavailable { wanted: Isolation::ProcessSandbox, why: why() },
+                ["guest-admission", "effect-mode-unenforceable", "effect-mode-unenforceable"],
+            ),
+            (
+                SandboxError::Setup { step: why(), source: source(io::ErrorKind::Other) },
+                ["guest-admission", "observation-sandbox-failed", "observation-sandbox-failed"],
+            ),
+            (
+                SandboxError::Unobservable { path: PathBuf::new(), why: why() },
+                ["guest-admission", "observation-roots-unprovable", "observation-roots-unprovable"],
+            ),
+            (
+                SandboxError::Spawn { program: program(), source: source(io::ErrorKind::NotFound) },
+                ["guest-admission", "command-not-found", "command-not-found"],
+            ),
+            (SandboxError::Helper(why()), ["none", "command-spawn-failed", "command-spawn-failed"]),
+            (
+                SandboxError::OutcomeUnknown { program: program(), why: why() },
+                ["unknown", "observation-outcome-unknown", "operation-interrupted"],
+            ),
+        ];
+        for (error, [class, observation, mutation]) in table {
+            assert_eq!(code(&failed(EffectMode::Observation, &error)), (class, observation.to_owned()), "{error}");
+            assert_eq!(code(&failed(EffectMode::Mutation, &error)), (class, mutation.to_owned()), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_observation_without_the_sandboxs_record_is_unknown_whatever_its_exit() {
+        let report = |end| RunReport {
+            end,
+            stdout: Captured::default(),
+            stderr: Captured::default(),
+            duration: Duration::ZERO,
+            isolation: Isolation::ProcessSandbox,
+            enforced: Vec::new(),
+            quiescence: Quiescence::NamespaceReaped,
+            limits: Vec::new(),
+            usage: Usage::default(),
+            observation: None,
+            changes: None,
+            kernel: String::new(),
+        };
+        for end in [End::Exited(0), End::Exited(1), End::Signaled(9), End::TimedOut] {
+            let outcome = judge(EffectMode::Observation, report(end), Digest::of(b""));
+            assert_eq!(code(&outcome), ("unknown", "observation-outcome-unknown".to_owned()), "{end:?}");
+        }
+        let flood = judge(EffectMode::Mutation, report(End::OutputLimit), Digest::of(b""));
+        assert_eq!(code(&flood), ("unknown", "output-flood".to_owned()));
+    }
+}

@@ -5,6 +5,7 @@
 //! machine. A program that calls [`run`] calls `quorum_sandbox::init_main` first in its `main`.
 
 mod admit;
+mod assess;
 mod code;
 mod digest;
 mod enforcement;
@@ -20,6 +21,7 @@ mod state;
 mod store;
 
 pub use admit::{Admitted, Grant, Host, Request, admit};
+pub use assess::{Expectation, Gap, Shown, assess};
 pub use code::{Refusal, RefusalCode, Retry, Stage};
 pub use digest::{ContentDigest, same_digest};
 pub use enforcement::Enforcement;

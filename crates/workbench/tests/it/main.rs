@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
 
 mod agreement;
+mod assess;
 mod crash;
 mod profile;
 mod request;
