@@ -6,6 +6,9 @@
 //! privileges. What could not be had is refused ([`SandboxError::IsolationUnavailable`]), never silently weakened: the
 //! [`RunReport`] names the class that the run really had and every layer that was established.
 //!
+//! A run may also be an observation, which writes nothing, or a mutation of a throwaway copy, which is told: see
+//! [`Effect`]. What each layer holds and what it does not is in `docs/sandbox.md`.
+//!
 //! The work between `fork` and `exec` needs a single-threaded process, so [`run`] starts a helper that is this same
 //! program: **`main` of every program that calls [`run`] calls [`init_main`] first.** A test harness, whose `main` is
 //! not ours, names another such program with [`use_helper`].

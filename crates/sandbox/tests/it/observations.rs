@@ -259,3 +259,126 @@ fn vroots_1_sees_every_kind_of_change() {
         assert_eq!(before.differences(&after).join(","), paths, "{name}");
     }
 }
+
+/// A kernel that lacks one thing, played by a filter on the thread that starts the run: whatever it is, nothing weaker runs
+/// under the same name.
+#[test]
+fn sensorium_7_whatever_layer_is_missing_the_observation_is_refused() {
+    use nix::libc;
+    let root = tree();
+    quorum_sandbox::probe().unwrap();
+    let mut calls = vec![
+        ("unshare", libc::SYS_unshare),
+        ("open_tree", libc::SYS_open_tree),
+        ("mount_setattr", libc::SYS_mount_setattr),
+        ("move_mount", libc::SYS_move_mount),
+        ("mount", libc::SYS_mount),
+        ("pivot_root", libc::SYS_pivot_root),
+        ("capset", libc::SYS_capset),
+        ("landlock_create_ruleset", libc::SYS_landlock_create_ruleset),
+        ("landlock_restrict_self", libc::SYS_landlock_restrict_self),
+        ("seccomp", libc::SYS_seccomp),
+    ];
+    if nix::unistd::geteuid().is_root() {
+        calls.extend([
+            ("setgroups", libc::SYS_setgroups),
+            ("setresgid", libc::SYS_setresgid),
+            ("setresuid", libc::SYS_setresuid),
+        ]);
+    }
+    for (name, call) in calls {
+        let spec = observe("true", &[root.path()]);
+        let mut plain = spec.clone();
+        plain.effect = Effect::Unclaimed;
+        let (observed, plain) = std::thread::scope(|scope| {
+            let without = scope.spawn(|| {
+                lack(call);
+                (run(&spec), run(&plain))
+            });
+            without.join().unwrap()
+        });
+        assert_eq!(observed.unwrap_err().code(), "effect-mode-unenforceable", "{name}");
+        if name.starts_with("landlock") {
+            // The second wall; without it a run is still apart, and does not say that it had it.
+            assert!(!plain.unwrap().enforced.iter().any(|layer| layer.starts_with("landlock")), "{name}");
+        } else {
+            assert_eq!(plain.unwrap_err().code(), "effect-mode-unenforceable", "{name}");
+        }
+    }
+    assert!(run(&observe("true", &[root.path()])).is_ok(), "this thread lacks nothing");
+}
+
+#[test]
+fn sensorium_7_whatever_layer_is_missing_as_ordinary_user() {
+    again_as_ordinary_user("observations::sensorium_7_whatever_layer_is_missing_the_observation_is_refused");
+}
+
+/// This thread, and what it starts, gets "not supported" from a call.
+fn lack(call: nix::libc::c_long) {
+    use seccompiler::{SeccompAction, SeccompFilter};
+    let answer = SeccompAction::Errno(nix::libc::EOPNOTSUPP.cast_unsigned());
+    let arch = std::env::consts::ARCH.try_into().unwrap();
+    let filter = SeccompFilter::new([(call, Vec::new())].into(), SeccompAction::Allow, answer, arch).unwrap();
+    let program: seccompiler::BpfProgram = filter.try_into().unwrap();
+    seccompiler::apply_filter(&program).unwrap();
+}
+
+/// The recipe as the module's description tells it, written a second time.
+#[test]
+fn vroots_1_is_the_recipe() {
+    use quorum_schemas::{Digest, Sha256};
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::MetadataExt;
+    fn visit(root: &Path, path: &Path, whole: &mut Sha256) {
+        let found = path.symlink_metadata().unwrap();
+        let mut names = [0; 4096];
+        let length = rustix::fs::llistxattr(path, &mut names).unwrap();
+        let mut attributes: Vec<&[u8]> =
+            names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()).collect();
+        attributes.sort();
+        let content = if found.is_symlink() {
+            fs::read_link(path).unwrap().as_os_str().as_bytes().to_vec()
+        } else if found.is_file() {
+            Digest::of(&fs::read(path).unwrap()).as_bytes().to_vec()
+        } else {
+            Vec::new()
+        };
+        let mut fields = vec![
+            path.strip_prefix(root).unwrap().as_os_str().as_bytes().to_vec(),
+            found.mode().to_le_bytes().to_vec(),
+            found.uid().to_le_bytes().to_vec(),
+            found.gid().to_le_bytes().to_vec(),
+            found.size().to_le_bytes().to_vec(),
+            found.nlink().to_le_bytes().to_vec(),
+            found.rdev().to_le_bytes().to_vec(),
+            (attributes.len() as u64).to_le_bytes().to_vec(),
+        ];
+        for name in attributes {
+            let mut value = [0; 4096];
+            let length = rustix::fs::lgetxattr(path, name, &mut value).unwrap();
+            fields.extend([name.to_vec(), value[..length].to_vec()]);
+        }
+        fields.push(content);
+        let entry: Vec<u8> = fields
+            .iter()
+            .flat_map(|field| [(field.len() as u64).to_le_bytes().to_vec(), field.clone()].concat())
+            .collect();
+        whole.update(Digest::<quorum_schemas::Bytes>::of(&entry).as_bytes());
+        if found.is_dir() {
+            let mut inner: Vec<PathBuf> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+            inner.sort_by(|one, other| one.as_os_str().as_bytes().cmp(other.as_os_str().as_bytes()));
+            inner.iter().for_each(|path| visit(root, path, whole));
+        }
+    }
+    let (one, two) = (tree(), tree());
+    rustix::fs::setxattr(one.path().join("file"), "user.b", b"x", rustix::fs::XattrFlags::empty()).unwrap();
+    rustix::fs::setxattr(one.path().join("file"), "user.a", b"", rustix::fs::XattrFlags::empty()).unwrap();
+    let roots = [one.path().canonicalize().unwrap(), two.path().canonicalize().unwrap()];
+    let mut whole = Sha256::default();
+    whole.update(b"vroots-1");
+    for root in &roots {
+        whole.update(b"\0root");
+        visit(root, root, &mut whole);
+    }
+    assert_eq!(read_roots(&roots).unwrap().digest, whole.finish());
+}
