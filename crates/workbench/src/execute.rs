@@ -11,17 +11,17 @@ use quorum_schemas::{Digest, Sha256, Value};
 use crate::limits::EXECUTABLE_BYTES;
 use crate::{Admitted, Completed, EffectMode, Enforcement, NotRun, Outcome, Place, RefusalCode, RelativePath, Request};
 
-/// Runs the command. Never fails: what goes wrong is an outcome.
-pub(crate) fn execute(request: &Request, admitted: &Admitted, place: &Place) -> Outcome {
+/// Runs the command. Never fails: what goes wrong is an outcome. The report is there when the command came to an end.
+pub(crate) fn execute(request: &Request, admitted: &Admitted, place: &Place) -> (Outcome, Option<Box<RunReport>>) {
     let mode = admitted.effect;
     let prepared = prepare(request, admitted, place);
     let (spec, program) = match prepared {
         Ok(prepared) => prepared,
-        Err(code) => return Outcome::NotRun { mode, code: code.into(), seen: NotRun::Workbench },
+        Err(code) => return (Outcome::NotRun { mode, code: code.into(), seen: NotRun::Workbench }, None),
     };
     match quorum_sandbox::run(&spec) {
-        Ok(report) => judge(mode, report, program),
-        Err(error) => failed(mode, &error),
+        Ok(report) => (judge(mode, &report, program), Some(Box::new(report))),
+        Err(error) => (failed(mode, &error), None),
     }
 }
 
@@ -116,7 +116,7 @@ fn unknown(mode: EffectMode, observation: RefusalCode, mutation: RefusalCode) ->
 }
 
 /// What a finished run shows. Only the wall counts: without its record there is no observation, whatever a digest says.
-fn judge(mode: EffectMode, report: RunReport, program: Digest) -> Outcome {
+fn judge(mode: EffectMode, report: &RunReport, program: Digest) -> Outcome {
     let completed = |exit, report: &RunReport| Completed {
         exit,
         stdout: report.stdout.bytes.clone(),
@@ -131,7 +131,7 @@ fn judge(mode: EffectMode, report: RunReport, program: Digest) -> Outcome {
     };
     if mode == EffectMode::Mutation {
         return match (exit, report.end) {
-            (Some(exit), _) => Outcome::CompletedMutation(completed(exit, &report)),
+            (Some(exit), _) => Outcome::CompletedMutation(completed(exit, report)),
             (None, End::OutputLimit) => flood(),
             (None, _) => unknown(mode, RefusalCode::ObservationOutcomeUnknown, RefusalCode::ProcessTimeout),
         };
@@ -145,8 +145,8 @@ fn judge(mode: EffectMode, report: RunReport, program: Digest) -> Outcome {
     }
     match (exit, report.end) {
         (Some(exit), _) => {
-            let record = enforcement(observation, &report, program);
-            Outcome::CompletedObservation(completed(exit, &report), record)
+            let record = enforcement(observation, report, program);
+            Outcome::CompletedObservation(completed(exit, report), record)
         }
         (None, End::TimedOut) => Outcome::TimeoutQuiesced(observation.after.digest),
         (None, _) => flood(),
@@ -239,10 +239,10 @@ mod tests {
             kernel: String::new(),
         };
         for end in [End::Exited(0), End::Exited(1), End::Signaled(9), End::TimedOut] {
-            let outcome = judge(EffectMode::Observation, report(end), Digest::of(b""));
+            let outcome = judge(EffectMode::Observation, &report(end), Digest::of(b""));
             assert_eq!(code(&outcome), ("unknown", "observation-outcome-unknown".to_owned()), "{end:?}");
         }
-        let flood = judge(EffectMode::Mutation, report(End::OutputLimit), Digest::of(b""));
+        let flood = judge(EffectMode::Mutation, &report(End::OutputLimit), Digest::of(b""));
         assert_eq!(code(&flood), ("unknown", "output-flood".to_owned()));
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
+use quorum_sandbox::RunReport;
 use quorum_schemas::Timestamp;
 
 use crate::execute::execute;
@@ -42,6 +43,9 @@ pub struct Answer {
     pub result: RunResult,
     /// It was there before, and nothing ran.
     pub replayed: bool,
+    /// What the sandbox said of a run that came to an end just now: the changes of a mutation, the bounds and what kept
+    /// them. The contract has no member for it, so that it is not kept and no replay has it.
+    pub report: Option<Box<RunReport>>,
 }
 
 /// Runs an admitted request once, or gives the result that is kept under its key.
@@ -69,7 +73,7 @@ pub fn run(
     };
     // The lock is ours, so that whoever wrote a marker without a result is gone.
     let mut events = VecDeque::from([Event::Reopened { now: (now.clock)() }, asked]);
-    let (mut entry, mut answer, mut launched) = (held.load()?, None, false);
+    let (mut entry, mut answer, mut launched, mut report) = (held.load()?, None, false, None);
     while let Some(event) = events.pop_front() {
         let (next, effects) = step(entry, event, now.retention);
         entry = next;
@@ -83,7 +87,8 @@ pub fn run(
                 }
                 Effect::Launch => {
                     launched = true;
-                    let outcome = execute(request, &admitted, place);
+                    let (outcome, said) = execute(request, &admitted, place);
+                    report = said;
                     let result = Box::new(RunResult { outcome, ..unknown.clone() });
                     events.push_back(Event::Ran { result, now: (now.clock)() });
                 }
@@ -93,7 +98,7 @@ pub fn run(
         }
     }
     let result = answer.expect("an asked key is answered or refused; tested on the state machine");
-    Ok(Answer { result, replayed: !launched })
+    Ok(Answer { result, replayed: !launched, report })
 }
 
 /// The result of this request as it stands if nothing more is heard of it.

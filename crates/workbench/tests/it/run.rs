@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use quorum_schemas::{Value, parse};
-use quorum_workbench::{Key, NotRun, Outcome, RunResult, Store};
+use quorum_sandbox::ChangeKind;
+use quorum_schemas::{Timestamp, Value, parse};
+use quorum_workbench::{Grant, Key, NotRun, Now, Outcome, Place, Request, Retention, RunResult, Store, run};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
@@ -134,6 +135,29 @@ fn a_mutation_runs_on_a_throwaway_copy_and_claims_no_effect() {
     let Outcome::CompletedMutation(completed) = bench.outcome(&bench.request()) else { panic!() };
     assert_eq!((completed.exit, &completed.stdout[..]), (None, &b"new\n"[..]));
     assert_eq!(fs::read(bench.root().join("src/a")).unwrap(), b"hello");
+}
+
+#[test]
+fn the_changes_of_a_mutation_are_told_once() {
+    quorum_sandbox::use_helper(Path::new(env!("CARGO_BIN_EXE_quorum-workbench-run")));
+    let bench = Bench::new("mutation", "echo new > src/b; rm src/a");
+    let request = Request::read(&bytes(&bench.request())).unwrap();
+    let mut host = crate::support::host(&bench.profile);
+    host.grants.insert(crate::support::name("grant:owner"), Grant::OperatorConfirmed);
+    let root = crate::support::name("root:repo");
+    let place = Place { roots: [(root, bench.root())].into(), hidden: vec![bench.store()], search: Vec::new() };
+    let hour = Duration::from_secs(3600);
+    let generation = crate::support::name("generation:1");
+    let retention = Retention::new(hour * 2, hour, Duration::ZERO).unwrap();
+    let now = Now { generation: &generation, decided: false, retention, clock: || Timestamp::from_micros(1) };
+    let store = Store::open(&bench.store()).unwrap();
+    let answer = run(&request, &host, &place, &store, now).unwrap();
+    let changes = answer.report.unwrap().changes.unwrap();
+    let told: Vec<_> = changes.list.iter().map(|change| (change.path.as_str(), change.kind)).collect();
+    // The folder's own entry may be told as well.
+    assert!(told.contains(&("src/a", ChangeKind::Removed)) && told.contains(&("src/b", ChangeKind::Added)), "{told:?}");
+    let again = run(&request, &host, &place, &store, now).unwrap();
+    assert_eq!((again.replayed, again.report, again.result), (true, None, answer.result));
 }
 
 #[test]
