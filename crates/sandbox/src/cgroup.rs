@@ -1,7 +1,7 @@
 //! Bounds of a whole tree through cgroups, whichever version of them has the controller here.
 //!
-//! A group is made below the caller's own one, so that bounds on the caller go on to hold. Where that cannot be (no
-//! right to write, nothing mounted), nothing is made, and the run's report says that each process has its own bound.
+//! A group is made below the caller's own one, or beside it where that one has no bound of its own, so that bounds on
+//! the caller go on to hold. Where that cannot be (no right to write, nothing mounted), nothing is made, and the run's report says that each process has its own bound.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -215,7 +215,8 @@ fn set(controller: &str, by: BoundBy, folder: &Path, spec: &Spec) -> io::Result<
 }
 
 /// The nearest folder of version 2 whose children have all the controllers. A folder with processes of its own cannot
-/// give controllers to children, which is why the parent is asked next; settings of others are not changed.
+/// give controllers to children, which is why the parent is asked next, unless a child of it would get away from a bound
+/// on us; settings of others are not changed.
 fn parent_with(own: &Path, mount: &Path, controllers: &[&str]) -> Option<PathBuf> {
     if controllers.is_empty() {
         return None;
@@ -228,8 +229,17 @@ fn parent_with(own: &Path, mount: &Path, controllers: &[&str]) -> Option<PathBuf
         let all: Vec<String> = controllers.iter().map(|controller| format!("+{controller}")).collect();
         let _ = fs::write(own.join("cgroup.subtree_control"), all.join(" "));
     }
-    let parent = own.parent().filter(|parent| parent.starts_with(mount));
+    let parent = own.parent().filter(|parent| parent.starts_with(mount) && is_unbounded(own));
     [Some(own), parent].into_iter().flatten().find(|folder| given(folder)).map(Path::to_owned)
+}
+
+fn is_unbounded(own: &Path) -> bool {
+    ["memory.max", "memory.high", "memory.swap.max", "pids.max", "cpu.max"].into_iter().all(|name| {
+        match fs::read_to_string(own.join(name)) {
+            Ok(text) => text.starts_with("max"),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        }
+    })
 }
 
 /// Reads `mountinfo` and `cgroup` of a process.
@@ -299,7 +309,11 @@ mod tests {
         fs::create_dir_all(&own).unwrap();
         fs::write(mount.path().join("slice/cgroup.subtree_control"), "cpu memory pids\n").unwrap();
         let wanted = ["memory", "pids", "cpu"];
-        assert_eq!(parent_with(&own, mount.path(), &wanted), None.or(Some(own.parent().unwrap().to_owned())));
+        fs::write(own.join("cpu.max"), "max 100000\n").unwrap();
+        fs::write(own.join("memory.max"), "1000000\n").unwrap();
+        assert_eq!(parent_with(&own, mount.path(), &wanted), None, "beside us it would get away from our bound");
+        fs::write(own.join("memory.max"), "max\n").unwrap();
+        assert_eq!(parent_with(&own, mount.path(), &wanted).as_deref(), own.parent());
         assert_eq!(parent_with(&own, &own, &["io"]), None, "not above the mount");
         assert_eq!(parent_with(&own, mount.path(), &[]), None);
         let group = mount.path().join("slice/quorum-1-0");
