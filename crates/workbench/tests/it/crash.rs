@@ -44,6 +44,28 @@ fn w_105_after_exec_before_exit_is_unknown_and_the_tree_is_gone() {
     assert!(!running("w105token"), "it ran a second time");
 }
 
+/// There is no point between exit and digest: the sandbox does both in one call. So the digest is made long, and the kill
+/// comes when the command is seen to be gone; a kill that comes too late finds the stored result and is tried again.
+#[test]
+fn w_105_after_exit_before_the_digest_is_unknown() {
+    for _ in 0..10 {
+        let bench = Bench::new("observation", ": w105exit; sleep 0.2");
+        (0..8000).for_each(|number| std::fs::write(bench.root().join(format!("src/{number}")), "x").unwrap());
+        let mut child = bench.command(&bench.request()).spawn().unwrap();
+        until("the command runs", || running("w105exit"));
+        until("the command is gone", || !running("w105exit"));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let outcome = bench.outcome(&bench.request());
+        assert_eq!(bench.outcome(&bench.request()), outcome);
+        if interrupted(&outcome) {
+            return;
+        }
+        assert!(matches!(outcome, Outcome::CompletedObservation(ran, _) if ran.exit == Some(0)));
+    }
+    panic!("ten kills were all too late");
+}
+
 #[test]
 fn w_105_after_the_digest_before_the_store_is_unknown() {
     assert!(interrupted(&killed_at("workbench_before_store").0));

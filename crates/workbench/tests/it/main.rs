@@ -4,6 +4,7 @@
 mod agreement;
 mod assess;
 mod crash;
+mod documents;
 mod profile;
 mod request;
 mod result;
