@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use quorum_sandbox::{ChangeKind, Effect, End, Isolation, RunReport, Spec, read_roots, run};
 
-use crate::support::{again_as_ordinary_user, alive, open_folder, shell, text, token};
+use crate::support::{again_as_ordinary_user, alive, lack, open_folder, shell, text, token};
 
 fn tree() -> tempfile::TempDir {
     let folder = open_folder();
@@ -107,6 +107,27 @@ fn issue_4_where_no_overlay_can_be_a_copy_is_taken() {
     nix::mount::umount(&merged).unwrap();
     nix::mount::umount(stage.path()).unwrap();
     result.unwrap();
+}
+
+/// Nor can it remember that a folder was replaced where the memory file system keeps no attributes, as for an ordinary user
+/// before Linux 6.6.
+#[test]
+fn issue_4_without_attributes_a_copy_is_taken() {
+    let root = tree();
+    quorum_sandbox::probe().unwrap();
+    let result = std::thread::scope(|scope| {
+        let without = scope.spawn(|| {
+            lack(nix::libc::SYS_setxattr);
+            assert_lines(root.path(), "copy");
+        });
+        without.join()
+    });
+    result.unwrap();
+}
+
+#[test]
+fn issue_4_without_attributes_a_copy_is_taken_as_ordinary_user() {
+    again_as_ordinary_user("mutations::issue_4_without_attributes_a_copy_is_taken");
 }
 
 #[test]

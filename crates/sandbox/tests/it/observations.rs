@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use quorum_sandbox::{Effect, End, Isolation, OBSERVATION_LAYERS, Quiescence, SandboxError, Spec, read_roots, run};
 
-use crate::support::{again_as_ordinary_user, alive, eventually, open_folder, shell, text, token};
+use crate::support::{again_as_ordinary_user, alive, eventually, lack, open_folder, shell, text, token};
 
 fn observe(line: &str, roots: &[&Path]) -> Spec {
     let mut spec = shell(line, Isolation::ProcessSandbox);
@@ -311,16 +311,6 @@ fn sensorium_7_whatever_layer_is_missing_the_observation_is_refused() {
 #[test]
 fn sensorium_7_whatever_layer_is_missing_as_ordinary_user() {
     again_as_ordinary_user("observations::sensorium_7_whatever_layer_is_missing_the_observation_is_refused");
-}
-
-/// This thread, and what it starts, gets "not supported" from a call.
-fn lack(call: nix::libc::c_long) {
-    use seccompiler::{SeccompAction, SeccompFilter};
-    let answer = SeccompAction::Errno(nix::libc::EOPNOTSUPP.cast_unsigned());
-    let arch = std::env::consts::ARCH.try_into().unwrap();
-    let filter = SeccompFilter::new([(call, Vec::new())].into(), SeccompAction::Allow, answer, arch).unwrap();
-    let program: seccompiler::BpfProgram = filter.try_into().unwrap();
-    seccompiler::apply_filter(&program).unwrap();
 }
 
 /// The recipe as the module's description tells it, written a second time.

@@ -147,3 +147,13 @@ pub(crate) fn in_own_process(test: &str) -> bool {
     assert!(output.status.success() && said.contains("1 passed"), "{said}\n{errors}");
     false
 }
+
+/// This thread, and what it starts, gets "not supported" from a call.
+pub(crate) fn lack(call: nix::libc::c_long) {
+    use seccompiler::{SeccompAction, SeccompFilter};
+    let answer = SeccompAction::Errno(nix::libc::EOPNOTSUPP.cast_unsigned());
+    let arch = std::env::consts::ARCH.try_into().unwrap();
+    let filter = SeccompFilter::new([(call, Vec::new())].into(), SeccompAction::Allow, answer, arch).unwrap();
+    let program: seccompiler::BpfProgram = filter.try_into().unwrap();
+    seccompiler::apply_filter(&program).unwrap();
+}
