@@ -1,7 +1,7 @@
 //! The verdict table and the decision table, row by row.
 
 use quorum_policies::{
-    Decision, MissingCode, Outcome, Recommendation, Row, Standing, Verdict, decide, recompute, verdict,
+    Decision, MissingCode, Outcome, Recommendation, Row, Standing, Verdict, decide, recompute, revise, verdict,
 };
 use quorum_schemas::Value;
 use serde_json::json;
@@ -233,6 +233,8 @@ fn row_withdrawn_and_rejected_an_accept_that_would_be_a_reject_now_goes_to_peopl
     let revision = build(&case).revise(&accept).expect("the recommendation changes");
     assert_eq!((revision.row, revision.recommendation), (Row::WithdrawnAndRejected, Recommendation::Escalate));
     assert!(revision.withdraws && revision.missing.iter().any(|missing| missing.code == MissingCode::NewPanel));
+    let built = build(&case);
+    assert_eq!(revise(&built.case(), built.now, &accept).expect("a good case"), Some(revision));
     // What was no accept is rejected without people.
     let mut undecided = case.clone();
     undecided.envelopes.pop();
