@@ -99,6 +99,7 @@ pub(crate) fn catalogue() -> Vec<ErrorEntry> {
         quorum_policies::errors,
         quorum_tasks::errors,
         quorum_sandbox::errors,
+        quorum_workbench::errors,
         quorum_engine::errors,
         quorum_verifier::errors,
         quorum_gate::errors,

@@ -35,6 +35,8 @@ code_words! {
         DecisionSchemaInvalid = "decision_schema_invalid", "Report it with the message.", exit 5;
         /// Evidence is given, and nothing says whose evidence counts.
         EvidenceNeedsTrust = "evidence_needs_trust", "Give --trust.", exit 2;
+        /// A short name of a revision stands for several things.
+        GitAmbiguousRevision = "git_ambiguous_revision", "Write the whole ref: refs/heads/NAME, refs/remotes/REMOTE/NAME.", exit 2;
         /// A file of a git object could not be copied.
         GitCopyFailed = "git_copy_failed", "Make room in TMPDIR.", exit 5;
         /// Git answered something that cannot be read.

@@ -57,20 +57,68 @@ impl Repository {
         &self.top
     }
 
-    /// The commit that `revision` names now; `said` is who named it, `advice` ends the refusal.
+    /// The one commit that `revision` names now; `said` is who named it, `advice` ends the refusal.
     ///
     /// # Errors
-    /// `git_unknown_revision`.
+    /// `git_unknown_revision`, `git_ambiguous_revision`.
     pub(crate) fn commit(&self, said: &str, revision: &str, advice: &str) -> Result<ObjectId, GateError> {
+        let unknown = || {
+            GateError::control(
+                GateCode::GitUnknownRevision,
+                format!("{said} `{revision}` names no commit in {}{advice}", self.path.display()),
+            )
+        };
         let commit = format!("{revision}^{{commit}}");
-        let answer =
-            run(&self.path, ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]).map_err(|_| {
-                GateError::control(
-                    GateCode::GitUnknownRevision,
-                    format!("{said} `{revision}` names no commit in {}{advice}", self.path.display()),
-                )
-            })?;
-        answer.trim().parse()
+        let answer = run(&self.path, ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit])
+            .map_err(|_| unknown())?
+            .trim()
+            .parse()?;
+        match revision.parse::<ObjectId>() {
+            // In a repository of longer ids, a branch may have an id's name.
+            Ok(asked) if asked != answer => Err(unknown()),
+            Ok(_) => Ok(answer),
+            Err(_) => self.only_one(said, revision).map(|()| answer),
+        }
+    }
+
+    /// Refuses a short name that stands for several refs. Git would take one by its own order, tags before branches, and
+    /// whoever may push a tag could then say what the base branch is.
+    fn only_one(&self, said: &str, revision: &str) -> Result<(), GateError> {
+        let end = revision.find(['~', '^', ':']).into_iter().chain(revision.find("@{")).min();
+        let name = &revision[..end.unwrap_or(revision.len())];
+        if name.is_empty() || name.starts_with("refs/") {
+            return Ok(());
+        }
+        let places = [
+            format!("refs/{name}"),
+            format!("refs/tags/{name}"),
+            format!("refs/heads/{name}"),
+            format!("refs/remotes/{name}"),
+            format!("refs/remotes/{name}/HEAD"),
+        ];
+        let mut arguments = vec!["for-each-ref".to_owned(), "--format=%(refname)".to_owned()];
+        arguments.extend(places.iter().cloned());
+        let listed = run(&self.path, arguments)?;
+        // A pattern also lists what lies below it.
+        let mut found: Vec<&str> = listed.lines().filter(|line| places.iter().any(|place| place == line)).collect();
+        if name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte == b'@') {
+            found.push(name);
+        }
+        let hex = name.len() >= 4 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if hex && !run(&self.path, ["rev-parse", &format!("--disambiguate={name}")])?.is_empty() {
+            found.push("the start of an object's id");
+        }
+        if found.len() < 2 {
+            return Ok(());
+        }
+        Err(GateError::control(
+            GateCode::GitAmbiguousRevision,
+            format!(
+                "{said} `{revision}` names several things in {}: {}; write the whole ref, as refs/heads/{name}",
+                self.path.display(),
+                found.join(", ")
+            ),
+        ))
     }
 
     /// The one best common ancestor of two commits.

@@ -17,8 +17,9 @@ pub(crate) const READ_AHEAD: usize = 1 << 20;
 /// Symbolic links that one path may go through, as Linux counts them.
 pub const LINKS: usize = 40;
 
-/// Files in one git tree. The largest public repositories have under half a million; a gate reads each of them.
-pub const TREE_FILES: usize = 500_000;
+/// Files and directories in one git tree. The largest public repositories have under half a million; a gate reads each
+/// of them.
+pub const TREE_ENTRIES: usize = 500_000;
 
 /// Bytes in one git tree: more does not fit the scratch space of a CI runner (14 GB) twice, as candidate and baseline.
 pub const TREE_BYTES: u64 = 4 << 30;

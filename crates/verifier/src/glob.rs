@@ -23,6 +23,24 @@ pub fn forbids(pattern: &str, path: &str) -> bool {
         || pattern.strip_suffix("/**").or_else(|| pattern.strip_suffix('/')).is_some_and(|root| matches(root, path))
 }
 
+/// Whether `pattern` can cover a path below `folder`, whatever that path is: what stands at `folder` decides which files
+/// are reached through it. Every segment of `folder` is matched; a `**` matches any.
+#[must_use]
+pub fn reaches_below(pattern: &str, folder: &str) -> bool {
+    let mut pattern = pattern.split('/').peekable();
+    for name in folder.split('/') {
+        match pattern.next() {
+            Some("**") => return true,
+            // A subtree's trailing `/`, or the pattern's last name: it ends above `folder` or at it.
+            Some("") | None => return true,
+            Some(_) if pattern.peek().is_none() => return false,
+            Some(segment) if segment_matches(segment.as_bytes(), name.as_bytes()) => {}
+            Some(_) => return false,
+        }
+    }
+    true
+}
+
 // Both matchers keep one restart point, so that a hostile pattern costs the product of the lengths and no more.
 fn segments_match(pattern: &[&[u8]], path: &[&[u8]]) -> bool {
     let (mut at, mut seen, mut restart) = (0, 0, None);
@@ -77,7 +95,30 @@ fn segment_matches(pattern: &[u8], segment: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{forbids, matches};
+    use super::{forbids, matches, reaches_below};
+
+    #[test]
+    fn a_pattern_reaches_below_the_folders_on_its_way() {
+        for (pattern, folder, expected) in [
+            (".github/workflows/", ".github", true),
+            (".github/workflows/", ".github/workflows", true),
+            (".github/workflows/", ".github/workflows/deep", true),
+            (".github/workflows/", ".githubx", false),
+            (".github/workflows/", ".github/actions", false),
+            ("conf/secret.json", "conf", true),
+            ("conf/secret.json", "conf/secret.json", false),
+            ("conf/secret.json", "other", false),
+            ("secret.json", "secret.json", false),
+            ("*/secret", "any", true),
+            ("a*/secret", "b", false),
+            ("**/secret", "any/where", true),
+            ("src/**/secret", "src/a", true),
+            ("src/**/secret", "lib", false),
+            ("src/**", "src", true),
+        ] {
+            assert_eq!(reaches_below(pattern, folder), expected, "{pattern} below {folder}");
+        }
+    }
 
     #[test]
     fn scope_globs_follow_design_section_7() {

@@ -219,6 +219,29 @@ fn a_baseline_is_one_merge_base() {
     repository.0.run(&repository.gate(&cross)).refuses(2, "git_several_merge_bases");
 }
 
+/// Git takes a tag before a branch, so who may push tags could say what the base branch is, and with it what judges.
+#[test]
+fn a_name_that_stands_for_several_refs_is_no_base() {
+    let repository = Repository::new();
+    let first = repository.git("rev-parse HEAD");
+    let head = repository.candidate(42);
+    let gate = repository.gate(&head);
+    repository.0.run(&gate).exits(0);
+    let short = &first[..8];
+    for (name, tag) in
+        [("main", "main"), ("origin/main", "origin/main"), ("HEAD", "HEAD"), ("main~0", "main"), (short, short)]
+    {
+        repository.git(&format!("update-ref refs/remotes/origin/main {first}"));
+        let with = |base: &str| gate.replace("--base main", &format!("--base {base}"));
+        repository.0.run(&with(name)).exits(0);
+        repository.git(&format!("update-ref refs/tags/{tag} {head}"));
+        repository.0.run(&with(name)).refuses(2, "git_ambiguous_revision");
+        repository.0.run(&format!("{gate} --control-ref {name}")).refuses(2, "git_ambiguous_revision");
+        repository.0.run(&with("refs/heads/main")).exits(0);
+        repository.git(&format!("update-ref -d refs/tags/{tag}"));
+    }
+}
+
 #[test]
 fn git_arguments_that_name_nothing_exit_2() {
     let repository = Repository::new();

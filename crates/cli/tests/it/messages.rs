@@ -87,6 +87,7 @@ fn cases() -> Vec<(&'static str, String)> {
         ("git_not_a_repository", format!("{GIT} --head HEADID").replace("repo", "example")),
         ("git_object_id", format!("{GIT} --head main")),
         ("git_unknown_revision", format!("{GIT} --head HEADID").replace("main", "absent")),
+        ("git_ambiguous_revision", format!("{GIT} --head HEADID").replace("--base main", "--base twice")),
         ("git_no_merge_base", format!("{GIT} --head OTHERID")),
         ("control_file_not_in_ref", format!("{GIT} --head HEADID").replace("example/plan.toml", "repo/absent.toml")),
         ("pull_request_malformed", format!("{GIT} --head HEADID --pr seven")),
@@ -287,6 +288,8 @@ fn repository(world: &World) -> BTreeMap<&'static str, String> {
     let other = git("rev-parse HEAD");
     git("checkout -q main");
     let whole = world.path("repo").canonicalize().unwrap();
+    git("branch twice");
+    git("tag twice");
     git(&format!("clone -q --depth 1 --branch main file://{} ../shallow", whole.display()));
     [("HEADID", head), ("TREEID", tree), ("OTHERID", other)].into()
 }

@@ -39,9 +39,14 @@ enum Mode {
 /// # Errors
 /// `git_*` for objects that are not what they should be, `cannot_write`.
 pub(crate) fn materialise(objects: &mut Objects, commit: &ObjectId, target: &Path) -> Result<Vec<PathBuf>, GateError> {
+    within(limits::TREE_ENTRIES, objects, commit, target)
+}
+
+/// [`materialise`] of a tree of at most `most` files and directories.
+fn within(most: usize, objects: &mut Objects, commit: &ObjectId, target: &Path) -> Result<Vec<PathBuf>, GateError> {
     let root = tree_of(objects, commit)?;
     let (links, submodules) = (Vec::new(), Vec::new());
-    let mut writer = Writer { objects, target, files: 0, bytes: 0, links, submodules, submodule_bytes: 0 };
+    let mut writer = Writer { objects, target, entries: 0, most, bytes: 0, links, submodules, submodule_bytes: 0 };
     writer.directory(&root, target)?;
     for (path, destination) in std::mem::take(&mut writer.links) {
         symlink(OsStr::from_bytes(&destination), &path).map_err(|source| GateError::Write { path, source })?;
@@ -81,7 +86,9 @@ struct Writer<'a> {
     objects: &'a mut Objects,
     /// Where the tree goes.
     target: &'a Path,
-    files: usize,
+    /// Files, links, submodules and directories so far.
+    entries: usize,
+    most: usize,
     bytes: u64,
     links: Vec<(PathBuf, Vec<u8>)>,
     /// Paths below `target`.
@@ -95,6 +102,8 @@ impl Writer<'_> {
             let path = folder.join(OsStr::from_bytes(&entry.name));
             self.can_be_named(&entry.name, &path)?;
             if entry.mode == Mode::Directory {
+                // One tree object may stand under many names, so few objects can mean any number of directories.
+                self.count()?;
                 fs::create_dir(&path)
                     .and_then(|()| fs::set_permissions(&path, Permissions::from_mode(0o755)))
                     .map_err(|source| GateError::Write { path: path.clone(), source })?;
@@ -125,11 +134,16 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn leaf(&mut self, entry: &Entry, path: PathBuf) -> Result<(), GateError> {
-        self.files += 1;
-        if self.files > limits::TREE_FILES {
-            return Err(too_large(format!("it has more than {} files", limits::TREE_FILES)));
+    fn count(&mut self) -> Result<(), GateError> {
+        self.entries += 1;
+        if self.entries > self.most {
+            return Err(too_large(format!("it has more than {} files and directories", self.most)));
         }
+        Ok(())
+    }
+
+    fn leaf(&mut self, entry: &Entry, path: PathBuf) -> Result<(), GateError> {
+        self.count()?;
         let left = limits::TREE_BYTES - self.bytes;
         match entry.mode {
             Mode::Link => {
@@ -211,4 +225,45 @@ fn mode(text: &[u8]) -> Option<Mode> {
 
 fn unsafe_name(name: &[u8]) -> bool {
     name.is_empty() || name == b"." || name == b".." || name.contains(&b'/') || name.eq_ignore_ascii_case(b".git")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+    use crate::git::Repository;
+
+    fn git(folder: &Path, arguments: &[&str], input: &str) -> String {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]).args(arguments).current_dir(folder);
+        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        let mut child = git.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "git {arguments:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    /// Three tree objects of eight entries each mean 584 directories, and one more object eight times as many.
+    #[test]
+    fn directories_count_as_files_do() {
+        let dir = tempfile::tempdir().unwrap();
+        git(dir.path(), &["init", "-q"], "");
+        let mut tree = git(dir.path(), &["mktree"], "");
+        for _ in 0..3 {
+            let rows: String = (0..8).map(|name| format!("040000 tree {tree}\t{name}\n")).collect();
+            tree = git(dir.path(), &["mktree"], &rows);
+        }
+        let commit: ObjectId = git(dir.path(), &["commit-tree", "-m", "x", &tree], "").parse().unwrap();
+        let repository = Repository::open(dir.path()).unwrap();
+        let write = |most: usize, name: &str| {
+            let target = dir.path().join(name);
+            fs::create_dir(&target).unwrap();
+            within(most, &mut repository.objects().unwrap(), &commit, &target).map_err(|error| error.code())
+        };
+        assert_eq!(write(583, "too-many"), Err("git_tree_too_large"));
+        assert_eq!(write(584, "just-enough"), Ok(vec![]));
+    }
 }

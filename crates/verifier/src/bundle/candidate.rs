@@ -101,7 +101,7 @@ pub fn unzip_candidate(bytes: &[u8], dest: &Path) -> Result<(), VerifierError> {
 
 // A link may climb as far as the root, and only before it names anything: after a name, which may be a link itself, `..`
 // would climb from somewhere else than the text says.
-fn check_link(path: &str, target: &[u8]) -> Result<(), VerifierError> {
+pub(crate) fn check_link(path: &str, target: &[u8]) -> Result<(), VerifierError> {
     let escapes = |why| VerifierError::PathUnsafe { path: path.to_owned(), why };
     let target =
         std::str::from_utf8(target).map_err(|_| malformed(format!("`{path}` links to a name that is not UTF-8")))?;

@@ -8,7 +8,7 @@ mod check;
 mod read;
 mod write;
 
-pub(crate) use candidate::zip_listing_digest;
+pub(crate) use candidate::{check_link, zip_listing_digest};
 pub use candidate::{unzip_candidate, zip_dir, zip_dir_digest};
 pub use check::check;
 pub use read::read;

@@ -7,6 +7,7 @@ use quorum_schemas::Value;
 
 use super::Context;
 use super::observed::Observed;
+use crate::bundle::check_link;
 use crate::report::CheckStatus;
 use crate::tree::{Entry, Mode};
 use crate::{VerifierError, glob};
@@ -14,6 +15,7 @@ use crate::{VerifierError, glob};
 pub(super) fn run(context: &Context<'_>, allowed_files: Option<&[String]>) -> Observed {
     let request = context.request;
     let mut wrong: Vec<(String, &str)> = Vec::new();
+    let mut writes = None;
     if request.binding.candidate_reference().is_none() {
         let artifact = request.binding.candidate_locator();
         // Nothing vouches for their bytes: the manifest's digest is that of the one artifact.
@@ -26,10 +28,15 @@ pub(super) fn run(context: &Context<'_>, allowed_files: Option<&[String]>) -> Ob
         (Some(allowed), _) => wrong.extend(exact(&context.candidate, allowed)),
         (None, Some(baseline)) => {
             let rules = Rules::of(&request.work_unit);
-            wrong.extend(changes(baseline, &context.candidate).into_iter().filter_map(|path| {
-                let why = rules.refuses(&path)?;
-                Some((path, why))
-            }));
+            let changed = changes(baseline, &context.candidate);
+            writes = Some(changed.len());
+            for path in changed {
+                match rules.refuses(&path).map_or_else(|| refused_link(context, &rules, &path), |why| Ok(Some(why))) {
+                    Ok(None) => {}
+                    Ok(Some(why)) => wrong.push((path, why)),
+                    Err(error) => return Observed::error(&error),
+                }
+            }
         }
         (None, None) => {
             let why = "scope without `allowed_files` compares with a baseline, and none was given";
@@ -40,11 +47,18 @@ pub(super) fn run(context: &Context<'_>, allowed_files: Option<&[String]>) -> Ob
     wrong.retain(|(path, _)| seen.insert(path.clone()));
     if wrong.is_empty() {
         let files = context.candidate.len() as u64;
-        let summary = match files {
-            1 => "the one file is in scope".to_owned(),
-            _ => format!("all {files} files are in scope"),
+        let summary = match (writes, files) {
+            (Some(0), _) => "nothing was written".to_owned(),
+            (Some(1), _) => "the one path that was written is in scope".to_owned(),
+            (Some(writes), _) => format!("all {writes} paths that were written are in scope"),
+            (None, 1) => "the one file is in scope".to_owned(),
+            (None, _) => format!("all {files} files are in scope"),
         };
-        return Observed::new(CheckStatus::Passed, summary).fact("files", files);
+        let observed = Observed::new(CheckStatus::Passed, summary).fact("files", files);
+        return match writes {
+            Some(writes) => observed.fact("written", writes as u64),
+            None => observed,
+        };
     }
     let summary = format!("out of scope: `{}` {}{}", wrong[0].0, wrong[0].1, more(wrong.len()));
     let paths: Vec<Value> = wrong.iter().map(|(path, _)| path.as_str().into()).collect();
@@ -53,6 +67,23 @@ pub(super) fn run(context: &Context<'_>, allowed_files: Option<&[String]>) -> Ob
         observed = observed.finding("scope", format!("`{path}` {why}"), Some(path));
     }
     observed
+}
+
+/// Why a symlink may not have been written at `path`; `None` for what is no symlink. What a link stands for is reached by
+/// its own name, so a link above a forbidden path would put something in its place that is forbidden nowhere.
+fn refused_link(context: &Context<'_>, rules: &Rules<'_>, path: &str) -> Result<Option<&'static str>, VerifierError> {
+    let Ok(entry) = context.candidate.entry(path) else { return Ok(None) };
+    if entry.mode != Mode::Symlink {
+        return Ok(None);
+    }
+    if rules.forbids_below(path) {
+        return Ok(Some("is a symlink, and a path through it may be one that the work unit forbids"));
+    }
+    match check_link(path, &context.candidate.read(entry)?) {
+        Ok(()) => Ok(None),
+        Err(VerifierError::PathUnsafe { why, .. }) => Ok(Some(why)),
+        Err(_) => Ok(Some("is a symlink to a name that is not UTF-8")),
+    }
 }
 
 fn more(count: usize) -> String {
@@ -93,6 +124,11 @@ impl<'a> Rules<'a> {
             writable: work_unit.filesystem_write(),
             forbidden: work_unit.forbidden_paths(),
         }
+    }
+
+    /// Whether a forbidden path could lie below `folder`.
+    fn forbids_below(&self, folder: &str) -> bool {
+        self.forbidden.iter().any(|pattern| glob::reaches_below(pattern, folder))
     }
 
     /// Why a path may not be written; `None` when it may.

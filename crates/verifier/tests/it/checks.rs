@@ -274,3 +274,28 @@ argv = ["/bin/grep", "-q", "42", "{{candidate}}/answer.json"]
     // The one file of the candidate was hashed when it was listed, and those are the bytes that the evidence names.
     assert_ne!(seen("whole").0, CheckStatus::Passed, "{}", seen("whole").1);
 }
+
+#[test]
+fn a_link_above_what_is_forbidden_or_out_of_the_tree_is_no_allowed_write() {
+    for (name, forbidden, link, target, expected) in [
+        ("above a forbidden folder", ".github/workflows/", ".github", "ci", CheckStatus::Failed),
+        ("above a forbidden file", "conf/secret.json", "conf", "data", CheckStatus::Failed),
+        ("above any depth", "**/secret.json", "conf", "data", CheckStatus::Failed),
+        ("beside what is forbidden", "conf/secret.json", "docs", "data", CheckStatus::Passed),
+        ("out of the tree", "conf/secret.json", "docs", "../data", CheckStatus::Failed),
+        ("to an absolute path", "conf/secret.json", "docs", "/etc/passwd", CheckStatus::Failed),
+    ] {
+        let files = [("ci/workflows/evil.yml", "evil"), ("data/secret.json", "{}")];
+        let mut world = world().with_baseline(&files).with(&files);
+        world.pull_request = Some("0".repeat(40));
+        world.unit["constraints"]["allowed_paths"] = serde_json::json!(["**"]);
+        world.unit["constraints"]["forbidden_paths"] = serde_json::json!([forbidden]);
+        assert_eq!(world.outcome(SCOPE).status, CheckStatus::Passed, "{name}: nothing was written");
+        symlink(target, world.candidate().join(link)).unwrap();
+        let outcome = world.outcome(SCOPE);
+        assert_eq!(outcome.status, expected, "{name}: {}", outcome.summary);
+        let paths: Vec<_> = outcome.findings.iter().map(|finding| finding.path.clone()).collect();
+        let wrong = if expected == CheckStatus::Failed { vec![Some(link.to_owned())] } else { vec![] };
+        assert_eq!(paths, wrong, "{name}");
+    }
+}
