@@ -92,7 +92,7 @@ code_words! {
 
 /// The whole error catalogue, room by room from the bottom of the house to its top.
 pub(crate) fn catalogue() -> Vec<ErrorEntry> {
-    let rooms: [fn() -> Vec<ErrorEntry>; 13] = [
+    let rooms: [fn() -> Vec<ErrorEntry>; 14] = [
         quorum_schemas::errors,
         quorum_attest::errors,
         quorum_handoff::errors,
