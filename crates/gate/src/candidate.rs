@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use quorum_handoff::{CandidateReference, SourceRule, WorkUnit};
+use quorum_handoff::{CandidateReference, ManifestBinding, SourceRule, WorkUnit};
 use quorum_schemas::Digest;
 use quorum_verifier::bundle;
 use quorum_verifier::limits::TREE_BYTES;
@@ -91,6 +91,25 @@ impl Candidate {
             other => Self::open(other)?,
         };
         Ok(opened.0)
+    }
+
+    /// With `--pr` the manifest names that pull request and no other.
+    ///
+    /// # Errors
+    /// `pull_request_differs`.
+    pub(crate) fn is_named_by(&self, binding: &ManifestBinding) -> Result<(), GateError> {
+        let Some((repository, number)) = &self.pull_request else { return Ok(()) };
+        let named = match binding.candidate_reference() {
+            Some(CandidateReference::PullRequest { repository: named, number: its, .. }) => {
+                if named == repository && its == number {
+                    return Ok(());
+                }
+                format!("{named}#{its}")
+            }
+            _ => "no pull request".to_owned(),
+        };
+        let message = format!("--pr says {repository}#{number}, the result manifest names {named}");
+        Err(GateError::worker(GateCode::PullRequestDiffers, message))
     }
 
     /// What a manifest that we build says about the candidate: the pull request, the file, or the bundle.

@@ -41,6 +41,8 @@ code_words! {
         GitCopyFailed = "git_copy_failed", "Make room in TMPDIR.", exit 5;
         /// Git answered something that cannot be read.
         GitFailed = "git_failed", "Run the same git command by hand; update git.", exit 5;
+        /// More commits lie between base and head than are hashed again.
+        GitHistoryTooLong = "git_history_too_long", "Rebase the candidate onto its base.", exit 2;
         /// The git program cannot be run.
         GitMissing = "git_missing", "Install git, or put it on the PATH.", exit 5;
         /// The two commits have no merge base.
@@ -117,6 +119,8 @@ code_words! {
         /// The trust root does not list this policy.
         PolicyNotAdmitted = "policy_not_admitted",
             "Use a listed policy, or have this one added with `quorum trust admit-policy`.", exit 2;
+        /// The result manifest names another pull request than --pr, or none.
+        PullRequestDiffers = "pull_request_differs", "Hand in the manifest of this pull request.", exit 6;
         /// The pull request is not OWNER/REPO#NUMBER.
         PullRequestMalformed = "pull_request_malformed", "Write it as OWNER/REPO#NUMBER.", exit 2;
         /// A record is not what an audit would confirm, so nothing is reported of it.

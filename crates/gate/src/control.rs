@@ -39,7 +39,11 @@ impl ControlFiles {
     /// `cannot_read` when the candidate is not there.
     pub(crate) fn beside_candidate(candidate: &Path) -> Result<Self, GateError> {
         let root = candidate.canonicalize().map_err(|source| GateError::Read { path: candidate.to_owned(), source })?;
-        Ok(Self { places: Places { candidate: Some(root), repository: None }, reference: None, pins: BTreeMap::new() })
+        Ok(Self {
+            places: Places { candidate: Some(root), repository: Vec::new() },
+            reference: None,
+            pins: BTreeMap::new(),
+        })
     }
 
     /// Rules for a candidate that is a commit of `repository`: its files come from `control`.
@@ -47,13 +51,13 @@ impl ControlFiles {
     /// # Errors
     /// `git_missing`.
     pub(crate) fn from_reference(repository: &Repository, control: ObjectId) -> Result<Self, GateError> {
-        let places = Places { candidate: None, repository: Some(repository.top().to_owned()) };
+        let places = Places { candidate: None, repository: repository.tops().to_vec() };
         Ok(Self { places, reference: Some((control, repository.objects()?)), pins: BTreeMap::new() })
     }
 
     /// Rules where no candidate is in sight (`decide`, `sign`): every file is read from disk.
     pub(crate) fn on_disk() -> Self {
-        Self { places: Places { candidate: None, repository: None }, reference: None, pins: BTreeMap::new() }
+        Self { places: Places { candidate: None, repository: Vec::new() }, reference: None, pins: BTreeMap::new() }
     }
 
     /// Adds `--pin FILE=sha256:...`.

@@ -1,25 +1,30 @@
 //! Reading a repository through the git plumbing: no checkout, no hooks, no filters, no configuration but the
 //! repository's own, and every object re-hashed before it is believed.
 
+mod ancestry;
 mod materialise;
 mod objects;
+#[cfg(test)]
+mod testing;
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use ancestry::Claim;
 pub(crate) use materialise::{file_at, materialise};
 pub(crate) use objects::{Kind, ObjectId, Objects};
 
-use crate::{GateCode, GateError};
+use crate::{GateCode, GateError, limits};
 
 /// A repository on disk.
 #[derive(Debug, Clone)]
 pub(crate) struct Repository {
     /// Where git is run.
     path: PathBuf,
-    /// The directory whose files belong to the repository: its working tree, or the bare repository itself.
-    top: PathBuf,
+    /// The directories whose files belong to the repository: its working trees, or the bare repository itself.
+    tops: Vec<PathBuf>,
 }
 
 impl Repository {
@@ -49,12 +54,24 @@ impl Repository {
             PathBuf::from(run(&path, ["rev-parse", "--show-toplevel"])?.trim_end_matches('\n'))
         };
         let top = top.canonicalize().map_err(|source| GateError::Read { path: top, source })?;
-        Ok(Self { path, top })
+        // `core.worktree` can name any directory, and the files of the real one would count as nobody's.
+        if !path.starts_with(&top) {
+            return Err(GateError::control(
+                GateCode::GitNotARepository,
+                format!("{}: its core.worktree is {}, which does not hold it", path.display(), top.display()),
+            ));
+        }
+        // What another working tree has checked out is not what decides either.
+        let listed = run(&path, ["worktree", "list", "--porcelain", "-z"])?;
+        let others = listed.split('\0').filter_map(|line| line.strip_prefix("worktree "));
+        let mut tops: Vec<PathBuf> = others.filter_map(|other| Path::new(other).canonicalize().ok()).collect();
+        tops.push(top);
+        Ok(Self { path, tops })
     }
 
-    /// The directory whose files belong to the repository.
-    pub(crate) fn top(&self) -> &Path {
-        &self.top
+    /// The directories whose files belong to the repository; canonical.
+    pub(crate) fn tops(&self) -> &[PathBuf] {
+        &self.tops
     }
 
     /// The one commit that `revision` names now; `said` is who named it, `advice` ends the refusal.
@@ -121,11 +138,23 @@ impl Repository {
         ))
     }
 
-    /// The one best common ancestor of two commits.
+    /// The one best common ancestor of two commits, held against every commit that it rests on.
     ///
     /// # Errors
-    /// `git_no_merge_base`, `git_several_merge_bases`.
+    /// `git_no_merge_base`, `git_several_merge_bases`, `git_object_corrupt`, `git_history_too_long`.
     pub(crate) fn merge_base(&self, base: &ObjectId, head: &ObjectId) -> Result<ObjectId, GateError> {
+        let merge_base = self.proposed_merge_base(base, head)?;
+        let (most, excluded) = (format!("--max-count={}", limits::HISTORY_COMMITS + 1), format!("^{merge_base}"));
+        let listed = run(&self.path, ["rev-list", &most, &base.to_string(), &head.to_string(), &excluded])?;
+        let between = listed.lines().map(str::parse).collect::<Result<BTreeSet<ObjectId>, _>>()?;
+        if between.len() > limits::HISTORY_COMMITS {
+            return Err(ancestry::too_long());
+        }
+        Claim { base, head, merge_base: &merge_base, between: &between }.check(&mut self.objects()?)?;
+        Ok(merge_base)
+    }
+
+    fn proposed_merge_base(&self, base: &ObjectId, head: &ObjectId) -> Result<ObjectId, GateError> {
         // Exit 1 without output means that there is none.
         let answer = run(&self.path, ["merge-base", "--all", &base.to_string(), &head.to_string()]).unwrap_or_default();
         let bases: Vec<&str> = answer.lines().collect();

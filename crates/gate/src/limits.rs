@@ -27,6 +27,10 @@ pub const TREE_BYTES: u64 = 4 << 30;
 /// Bytes of one git tree object, which is held in memory.
 pub const TREE_OBJECT: u64 = 64 << 20;
 
+/// Commits that are hashed again to believe a merge base. A branch that is further away than the whole history of most
+/// projects is rebased first; reading so many takes seconds.
+pub const HISTORY_COMMITS: usize = 200_000;
+
 /// Bytes of one git commit object: a message and signatures. A pull request's head travels to the check child.
 pub const COMMIT_OBJECT: u64 = 1 << 20;
 

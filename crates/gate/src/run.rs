@@ -184,6 +184,7 @@ impl Inputs {
             }
         };
         let documents = admit(self.work_unit.clone(), manifest, self.trust.as_ref(), now)?;
+        candidate.is_named_by(&documents.intake.binding)?;
         manifest::started_from(&documents.intake, candidate)?;
         Ok(documents)
     }

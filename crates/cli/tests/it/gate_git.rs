@@ -295,3 +295,94 @@ fn an_object_with_other_content_is_refused() {
     assert_eq!(said.code, 2, "{}{}", said.stdout, said.stderr);
     assert!(said.stderr.contains("git_object"), "{}", said.stderr);
 }
+
+/// The candidate reverts nothing and hides nothing: with a merge base of its own making it would seem to write nothing.
+#[test]
+fn a_merge_base_that_rests_on_forged_parents_is_refused() {
+    let repository = Repository::new();
+    let tree_of = |commit: &str| repository.git(&format!("rev-parse {commit}^{{tree}}"));
+    // On main, one commit more; the candidate writes what it may not.
+    let middle = {
+        repository.0.write("repo/more.txt", "more\n");
+        repository.commit("middle")
+    };
+    repository.0.write("repo/last.txt", "last\n");
+    repository.commit("last");
+    repository.git(&format!("checkout -q -b evil {middle}"));
+    repository.0.write("repo/answer.json", "{\"schema_version\": \"0.1\", \"answer\": 42, \"status\": \"ready\"}\n");
+    repository.0.write("repo/README.md", "owned\n");
+    let head = repository.commit("evil");
+    repository.git("checkout -q main");
+    repository.0.run(&repository.gate(&head)).exits(1);
+    // A commit without parents that already has the head's tree. `middle`, which both sides have, is made to claim that it
+    // descends from it, and from a merge of both sides it would be taken as the baseline.
+    let rootless = repository.git(&format!("commit-tree -m rootless {}", tree_of(&head)));
+    let object = |id: &str| repository.0.path(&format!("repo/.git/objects/{}/{}", &id[..2], &id[2..]));
+    let forged = repository.git(&format!("commit-tree -m forged -p {rootless} {}", tree_of(&middle)));
+    let genuine = std::fs::read(object(&middle)).unwrap();
+    let replace = |id: &str, bytes: &[u8]| {
+        std::fs::remove_file(object(id)).unwrap();
+        std::fs::write(object(id), bytes).unwrap();
+    };
+    replace(&middle, &std::fs::read(object(&forged)).unwrap());
+    repository.0.run(&repository.gate(&head)).refuses(2, "git_object_corrupt");
+    replace(&middle, &genuine);
+    repository.0.run(&repository.gate(&head)).exits(1);
+}
+
+#[test]
+fn a_history_with_merges_of_older_branches_has_its_merge_base() {
+    let repository = Repository::new();
+    let first = repository.git("rev-parse HEAD");
+    repository.0.write("repo/one.txt", "1\n");
+    repository.commit("one");
+    // A branch from before the merge base, which the candidate merges.
+    repository.git(&format!("checkout -q -b side {first}"));
+    repository.git("commit -q --allow-empty -m side");
+    repository.git("checkout -q main");
+    let head = repository.candidate(42);
+    repository.git("merge -q --no-ff -m merged side");
+    let merged = repository.git("rev-parse HEAD");
+    assert_ne!(merged, head);
+    repository.git("checkout -q main");
+    repository.0.write("repo/two.txt", "2\n");
+    repository.commit("two");
+    repository.0.run(&repository.gate(&merged)).exits(0);
+}
+
+/// The pull request may be checked out in another working tree of the repository, and `core.worktree` may point away.
+#[test]
+fn control_files_of_any_working_tree_come_from_the_control_ref() {
+    let repository = Repository::new();
+    repository.git("checkout -q -b evil");
+    let unit = String::from_utf8(repository.0.read("repo/.quorum/work-unit.json")).unwrap();
+    let plan = String::from_utf8(repository.0.read("repo/.quorum/plan.toml")).unwrap();
+    assert!(unit.contains("42") || plan.contains("42"));
+    repository.0.write("repo/.quorum/work-unit.json", unit.replace("42", "41"));
+    repository.0.write("repo/.quorum/plan.toml", plan.replace("42", "41"));
+    repository.0.write("repo/answer.json", "{\"schema_version\": \"0.1\", \"answer\": 41, \"status\": \"ready\"}\n");
+    let head = repository.commit("evil");
+    repository.git("checkout -q main");
+    repository.git("worktree add -q ../linked evil");
+    repository.0.run(&repository.gate(&head)).exits(1);
+    let linked = repository.gate(&head).replace("repo/.quorum", "linked/.quorum");
+    repository.0.run(&linked).exits(1);
+    std::fs::create_dir(repository.0.path("away")).unwrap();
+    repository.git(&format!("config core.worktree {}", repository.0.path("away").display()));
+    repository.0.run(&repository.gate(&head)).refuses(2, "git_not_a_repository");
+}
+
+#[test]
+fn a_manifest_of_another_pull_request_is_refused() {
+    let repository = Repository::new();
+    let head = repository.candidate(42);
+    let make = format!(
+        "manifest --work-unit repo/.quorum/work-unit.json --git repo --base main --head {head} --pr acme/other#66 \
+         --worker w -o manifest.json"
+    );
+    repository.0.run(&make).exits(0);
+    let gate = format!("{} --result manifest.json", repository.gate(&head));
+    repository.0.run(&format!("{gate} --pr acme/other#66")).exits(0);
+    repository.0.run(&format!("{gate} --pr acme/project#1")).refuses(6, "pull_request_differs");
+    repository.0.run(&format!("{gate} --pr acme/other#67")).refuses(6, "pull_request_differs");
+}

@@ -148,6 +148,8 @@ fn cases() -> Vec<(&'static str, String)> {
 
 /// Codes of `cli` and `gate` that no command line of one machine in good order can bring about.
 const ELSEWHERE: &[(&str, &str)] = &[
+    ("git_history_too_long", "needs 200 000 commits"),
+    ("pull_request_differs", "gate_git::a_manifest_of_another_pull_request_is_refused"),
     ("unknown_work_unit", "read after a broker has answered: tests/e2e"),
     ("wrong_candidate", "read after a broker has answered: tests/e2e"),
     ("connection_closed", "a broker that goes away while somebody watches"),

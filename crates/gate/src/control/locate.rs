@@ -12,14 +12,15 @@ use crate::{GateCode, GateError, limits};
 pub(super) enum Located {
     /// On disk, links resolved.
     Disk(PathBuf),
-    /// In the repository of `--git`, relative to its top.
+    /// In the repository of `--git`, relative to the top of the working tree that holds it.
     Repository(PathBuf),
 }
 
-/// The places that matter: both are canonical.
+/// The places that matter; canonical.
 pub(super) struct Places {
     pub(super) candidate: Option<PathBuf>,
-    pub(super) repository: Option<PathBuf>,
+    /// The working trees of the repository of `--git`.
+    pub(super) repository: Vec<PathBuf>,
 }
 
 impl Places {
@@ -58,7 +59,7 @@ impl Places {
                 continue;
             }
             at = next;
-            if self.repository.as_ref() == Some(&at) {
+            if self.repository.contains(&at) {
                 match inside(&ahead) {
                     Ok(relative) => return Ok(Located::Repository(relative)),
                     // More `..` than names: it leaves the repository again.

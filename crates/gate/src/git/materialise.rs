@@ -229,22 +229,9 @@ fn unsafe_name(name: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
-    use std::process::{Command, Stdio};
-
     use super::*;
     use crate::git::Repository;
-
-    fn git(folder: &Path, arguments: &[&str], input: &str) -> String {
-        let mut git = Command::new("git");
-        git.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]).args(arguments).current_dir(folder);
-        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-        let mut child = git.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "git {arguments:?}");
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    }
+    use crate::git::testing::git;
 
     /// Three tree objects of eight entries each mean 584 directories, and one more object eight times as many.
     #[test]
