@@ -79,18 +79,14 @@ impl Repository {
     /// # Errors
     /// `git_unknown_revision`, `git_ambiguous_revision`.
     pub(crate) fn commit(&self, said: &str, revision: &str, advice: &str) -> Result<ObjectId, GateError> {
-        let unknown = || {
-            GateError::control(
-                GateCode::GitUnknownRevision,
-                format!("{said} `{revision}` names no commit in {}{advice}", self.path.display()),
-            )
-        };
+        let unknown = || self.unknown(said, revision, advice);
         let commit = format!("{revision}^{{commit}}");
         let answer = run(&self.path, ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit])
             .map_err(|_| unknown())?
             .trim()
             .parse()?;
-        match revision.parse::<ObjectId>() {
+        // Git reads an id's digits in either case.
+        match revision.to_ascii_lowercase().parse::<ObjectId>() {
             // In a repository of longer ids, a branch may have an id's name.
             Ok(asked) if asked != answer => Err(unknown()),
             Ok(_) => Ok(answer),
@@ -98,16 +94,25 @@ impl Repository {
         }
     }
 
-    /// Refuses a short name that stands for several refs. Git would take one by its own order, tags before branches, and
-    /// whoever may push a tag could then say what the base branch is.
+    fn unknown(&self, said: &str, revision: &str, advice: &str) -> GateError {
+        GateError::control(
+            GateCode::GitUnknownRevision,
+            format!("{said} `{revision}` names no commit in {}{advice}", self.path.display()),
+        )
+    }
+
+    /// Refuses a whole ref that is not there, and a short name that stands for several refs. Git would take one by its own
+    /// order, tags before branches, and whoever may push a tag could then say what the base branch is.
     fn only_one(&self, said: &str, revision: &str) -> Result<(), GateError> {
         let end = revision.find(['~', '^', ':']).into_iter().chain(revision.find("@{")).min();
         let name = &revision[..end.unwrap_or(revision.len())];
-        if name.is_empty() || name.starts_with("refs/") {
+        if name.is_empty() {
             return Ok(());
         }
+        let whole = name.starts_with("refs/");
         let places = [
-            format!("refs/{name}"),
+            // Only a whole ref is asked for as it stands: another name could be read as an option.
+            if whole { name.to_owned() } else { format!("refs/{name}") },
             format!("refs/tags/{name}"),
             format!("refs/heads/{name}"),
             format!("refs/remotes/{name}"),
@@ -118,6 +123,10 @@ impl Repository {
         let listed = run(&self.path, arguments)?;
         // A pattern also lists what lies below it.
         let mut found: Vec<&str> = listed.lines().filter(|line| places.iter().any(|place| place == line)).collect();
+        if whole {
+            // Git takes the whole ref first, but without it a tag of that name, refs/tags/refs/heads/main.
+            return if found.contains(&name) { Ok(()) } else { Err(self.unknown(said, revision, "")) };
+        }
         if name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte == b'@') {
             found.push(name);
         }
@@ -128,10 +137,13 @@ impl Repository {
         if found.len() < 2 {
             return Ok(());
         }
+        // A ref that is not there would be free for a tag's pusher to take.
+        let named = found.iter().find(|found| found.starts_with("refs/") && !found.starts_with("refs/tags/"));
+        let advice = named.map_or_else(|| " or id".to_owned(), |named| format!(", as {named}"));
         Err(GateError::control(
             GateCode::GitAmbiguousRevision,
             format!(
-                "{said} `{revision}` names several things in {}: {}; write the whole ref, as refs/heads/{name}",
+                "{said} `{revision}` names several things in {}: {}; write the whole ref{advice}",
                 self.path.display(),
                 found.join(", ")
             ),

@@ -17,6 +17,9 @@ pub(crate) const READ_AHEAD: usize = 1 << 20;
 /// Symbolic links that one path may go through, as Linux counts them.
 pub const LINKS: usize = 40;
 
+/// Bytes of a symbolic link's target: Linux ends a path at 4096 bytes, a final NUL among them.
+pub const LINK_BYTES: usize = 4095;
+
 /// Files and directories in one git tree. The largest public repositories have under half a million; a gate reads each
 /// of them.
 pub const TREE_ENTRIES: usize = 500_000;

@@ -242,6 +242,53 @@ fn a_name_that_stands_for_several_refs_is_no_base() {
     }
 }
 
+/// Git looks for `refs/heads/x` below `refs/tags/` too, so a tag could stand in for a whole ref that this clone lacks.
+#[test]
+fn a_whole_ref_is_that_ref_and_no_tag_below_another() {
+    let repository = Repository::new();
+    let head = repository.candidate(42);
+    let gate = repository.gate(&head);
+    for name in ["refs/heads/trunk", "refs/remotes/origin/main"] {
+        let with = |base: &str| gate.replace("--base main", &format!("--base {base}"));
+        repository.git(&format!("update-ref refs/tags/{name} main"));
+        repository.0.run(&with(name)).refuses(2, "git_unknown_revision");
+        repository.0.run(&with(&format!("{name}~0"))).refuses(2, "git_unknown_revision");
+        repository.0.run(&format!("{gate} --control-ref {name}")).refuses(2, "git_unknown_revision");
+        repository.0.run(&with(&format!("refs/tags/{name}"))).exits(0);
+        repository.git(&format!("update-ref {name} main"));
+        repository.0.run(&with(name)).exits(0);
+    }
+}
+
+/// What the refusal tells people to write must be a ref that is there, and none that others may push as a tag.
+#[test]
+fn the_advice_of_an_ambiguous_name_is_a_ref_that_is_there() {
+    let repository = Repository::new();
+    let head = repository.candidate(42);
+    repository.git("update-ref refs/remotes/origin/main main");
+    repository.git("update-ref refs/tags/origin/main main");
+    let gate = repository.gate(&head).replace("--base main", "--base origin/main");
+    let said = repository.0.run(&gate).refuses(2, "git_ambiguous_revision").stderr;
+    assert!(said.contains("write the whole ref, as refs/remotes/origin/main"), "{said}");
+    let advised = gate.replace("--base origin/main", "--base refs/remotes/origin/main");
+    repository.0.run(&advised).exits(0);
+}
+
+/// In a repository of longer ids, forty hex digits may be a branch's name.
+#[test]
+fn an_id_of_another_length_is_no_branch() {
+    let repository = Repository::of_format("sha256");
+    let head = repository.candidate(42);
+    let gate = repository.gate(&head);
+    for name in ["1234567890".repeat(4), "abcdefABCD".repeat(4)] {
+        repository.git(&format!("update-ref refs/heads/{name} main"));
+        repository.0.run(&gate.replace("--base main", &format!("--base {name}"))).refuses(2, "git_unknown_revision");
+        repository.git(&format!("update-ref refs/heads/{name} {head}"));
+        let code = if name.starts_with('1') { "git_unknown_revision" } else { "git_object_id" };
+        repository.0.run(&gate.replace(&head, &name)).refuses(2, code);
+    }
+}
+
 #[test]
 fn git_arguments_that_name_nothing_exit_2() {
     let repository = Repository::new();
@@ -296,37 +343,42 @@ fn an_object_with_other_content_is_refused() {
     assert!(said.stderr.contains("git_object"), "{}", said.stderr);
 }
 
-/// The candidate reverts nothing and hides nothing: with a merge base of its own making it would seem to write nothing.
+/// Both sides' middle commits are made to claim a parent without parents that has the head's tree already. It is genuine
+/// itself, and as the baseline it would hide all that the candidate wrote.
 #[test]
 fn a_merge_base_that_rests_on_forged_parents_is_refused() {
     let repository = Repository::new();
-    let tree_of = |commit: &str| repository.git(&format!("rev-parse {commit}^{{tree}}"));
-    // On main, one commit more; the candidate writes what it may not.
-    let middle = {
-        repository.0.write("repo/more.txt", "more\n");
-        repository.commit("middle")
+    let step = |name: &str| {
+        repository.0.write(&format!("repo/{name}.txt"), format!("{name}\n"));
+        repository.commit(name)
     };
-    repository.0.write("repo/last.txt", "last\n");
-    repository.commit("last");
-    repository.git(&format!("checkout -q -b evil {middle}"));
+    let start = repository.git("rev-parse HEAD");
+    let middle = step("middle");
+    step("last");
+    repository.git(&format!("checkout -q -b evil {start}"));
     repository.0.write("repo/answer.json", "{\"schema_version\": \"0.1\", \"answer\": 42, \"status\": \"ready\"}\n");
+    let below = repository.commit("below");
     repository.0.write("repo/README.md", "owned\n");
     let head = repository.commit("evil");
     repository.git("checkout -q main");
     repository.0.run(&repository.gate(&head)).exits(1);
-    // A commit without parents that already has the head's tree. `middle`, which both sides have, is made to claim that it
-    // descends from it, and from a merge of both sides it would be taken as the baseline.
-    let rootless = repository.git(&format!("commit-tree -m rootless {}", tree_of(&head)));
+    let rootless = repository.git(&format!("commit-tree -m rootless {head}^{{tree}}"));
     let object = |id: &str| repository.0.path(&format!("repo/.git/objects/{}/{}", &id[..2], &id[2..]));
-    let forged = repository.git(&format!("commit-tree -m forged -p {rootless} {}", tree_of(&middle)));
-    let genuine = std::fs::read(object(&middle)).unwrap();
     let replace = |id: &str, bytes: &[u8]| {
         std::fs::remove_file(object(id)).unwrap();
         std::fs::write(object(id), bytes).unwrap();
     };
-    replace(&middle, &std::fs::read(object(&forged)).unwrap());
+    let genuine = [&middle, &below].map(|id| {
+        let forged = repository.git(&format!("commit-tree -m forged -p {rootless} {id}^{{tree}}"));
+        let genuine = std::fs::read(object(id)).unwrap();
+        replace(id, &std::fs::read(object(&forged)).unwrap());
+        (id, genuine)
+    });
+    assert_eq!(repository.git(&format!("merge-base main {head}")), rootless, "git believes its store");
     repository.0.run(&repository.gate(&head)).refuses(2, "git_object_corrupt");
-    replace(&middle, &genuine);
+    for (id, bytes) in genuine {
+        replace(id, &bytes);
+    }
     repository.0.run(&repository.gate(&head)).exits(1);
 }
 

@@ -94,3 +94,21 @@ fn names_and_paths_that_no_disk_holds_are_refused_by_their_bound() {
     }
     judge(&with_entry(&repository, &main, "040000", &deep, "d")).refuses(2, "git_tree_too_large");
 }
+
+/// Git holds any bytes as a link's target, a disk does not; that is the candidate's fault, and no reason to try again.
+#[test]
+fn links_that_no_disk_holds_are_the_candidates_fault() {
+    let repository = Repository::new();
+    let main = repository.git("rev-parse main");
+    let judge = |target: &[u8]| {
+        let blob = fed(&repository, "hash-object -w --stdin", target);
+        let tree = with_entry(&repository, &main, "120000", &blob, "link");
+        let head = commit(&repository, &tree, &main, b"link\n");
+        repository.0.run(&format!("{} --pr acme/project#7", repository.gate(&head)))
+    };
+    judge(b"README.md").exits(1);
+    judge(&b"a/".repeat(2048)[..4095]).exits(1);
+    for target in [&b""[..], b"a\0b", &b"a/".repeat(2048), &b"a/".repeat(3000)] {
+        judge(target).refuses(6, "candidate_unusable");
+    }
+}

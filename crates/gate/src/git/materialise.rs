@@ -147,8 +147,10 @@ impl Writer<'_> {
         let left = limits::TREE_BYTES - self.bytes;
         match entry.mode {
             Mode::Link => {
-                // A link target is a path: Linux ends those at 4096 bytes.
-                let target = self.objects.read(&entry.id, Kind::Blob, 4096)?;
+                let target = self.objects.read(&entry.id, Kind::Blob, limits::TREE_OBJECT)?;
+                if target.is_empty() || target.contains(&0) || target.len() > limits::LINK_BYTES {
+                    return Err(no_link(path.strip_prefix(self.target).unwrap_or(&path)));
+                }
                 self.links.push((path, target));
             }
             Mode::Submodule => {
@@ -176,6 +178,16 @@ impl Writer<'_> {
         }
         Ok(())
     }
+}
+
+/// Git holds any bytes as a target; the disk's refusal of them would look like a fault of this machine.
+fn no_link(path: &Path) -> GateError {
+    let message = format!(
+        "`{}` is a symlink to nothing that a path can be: its target must have 1 to {} bytes and no NUL",
+        path.display(),
+        limits::LINK_BYTES
+    );
+    GateError::worker(GateCode::CandidateUnusable, message)
 }
 
 fn too_large(why: String) -> GateError {
